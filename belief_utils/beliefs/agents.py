@@ -17,9 +17,7 @@ from belief_utils.asking.models import Model
 from belief_utils.beliefs.cases import load_cases
 from belief_utils.beliefs.datasets import Dataset
 from belief_utils.beliefs.prompts import CONDITIONAL, DECISION, NEXT_STATE
-
-#: What deferring is worth to a simulated agent, between a right decision (1) and a wrong one (-1).
-DEFER_UTILITY = 0.35
+from belief_utils.beliefs.simulate import expected_utilities
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,7 @@ class SimulatedAgent:
         """
         hidden = self.hidden * case.standard_normal()
         belief = _shifted(_on_grid(_shifted(truth, -hidden), self.grid), hidden)
-        utilities = np.array([1 - 2 * belief, 2 * belief - 1, DEFER_UTILITY])
-        negative, positive, defer = self.sharpness * utilities + repetition.gumbel(size=3)
+        negative, positive, defer = self.sharpness * expected_utilities(belief) + repetition.gumbel(size=3)
         return bool(max(negative, positive) > defer), bool(positive > negative)
 
 

@@ -1,0 +1,1 @@
+"""The commands of ``belief``, a module each: ``add`` describes its options, ``run`` does the work."""

@@ -1,0 +1,88 @@
+"""``belief data``: make the networks and the cases anew."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from belief_utils.errors import BeliefError
+
+if TYPE_CHECKING:
+    from belief_utils.beliefs.cases import Counts
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Describe the command and its options."""
+    command = commands.add_parser(
+        "data",
+        help="make a dataset's network and cases anew",
+        description="Make a dataset's network anew, and with --cases its cases. The result is the committed file, to "
+        "the byte, unless a specification or the data changed.",
+    )
+    command.add_argument("dataset", help="heart, crying, fever or diabetes")
+    command.add_argument("--file", type=Path, help="diabetes: the public survey file (default: download it)")
+    command.add_argument(
+        "--echonext", type=Path, help="heart: fit the tables to a licence holder's echonext_metadata_100k.csv"
+    )
+    command.add_argument("--cases", action="store_true", help="sample the dataset's 200 cases as well")
+    command.add_argument(
+        "--cases-only", action="store_true", help="leave the network as it is and only sample the cases"
+    )
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the network, and the cases if asked for, and say what they look like."""
+    from belief_utils.beliefs.datasets import load_dataset
+    from belief_utils.networks.expert import write_bif
+
+    dataset = load_dataset(options.dataset)
+    if options.echonext and dataset.name != "heart":
+        raise BeliefError("--echonext goes with the dataset heart")
+    if options.file and dataset.name != "diabetes":
+        raise BeliefError("--file goes with the dataset diabetes")
+    network, counts = _network(dataset.name, options)
+    if network is not None:
+        before = dataset.network.read_bytes() if dataset.network.exists() else b""
+        write_bif(network, dataset.network)
+        same = dataset.network.read_bytes() == before
+        print(f"{dataset.network}: {'the same as before' if same else 'written anew'}")
+    if options.echonext:
+        print(
+            f'the heart network is now fitted to {options.echonext}: set status = "real" and describe it in '
+            "data/datasets/heart.toml, and check your licence before you pass it on"
+        )
+    if options.cases or options.cases_only:
+        _sample(dataset, counts)
+    return 0
+
+
+def _network(name: str, options: argparse.Namespace) -> "tuple[object | None, Counts | None]":
+    """The network to write, if one is to be written, and the rows' counts where there are rows."""
+    from belief_utils.paths import data
+
+    if name == "diabetes":
+        from belief_utils.networks.diabetes import fit_diabetes, pattern_index, read_survey
+
+        rows = read_survey(options.file)
+        return (None if options.cases_only else fit_diabetes(rows)), pattern_index(rows).counts
+    if options.cases_only:
+        return None, None
+    if options.echonext:
+        from belief_utils.networks.echonext import fit_heart
+
+        return fit_heart(options.echonext), None
+    from belief_utils.networks.expert import build_network, read_specification
+
+    return build_network(read_specification(data("networks", f"{name}.toml"))), None
+
+
+def _sample(dataset, counts: "Counts | None") -> None:
+    from belief_utils.beliefs.cases import empty_bins, sample_cases, write_cases
+    from belief_utils.beliefs.datasets import Posterior
+    from belief_utils.paths import data
+
+    frame = sample_cases(Posterior(dataset), counts=counts)
+    path = data("cases", f"{dataset.name}.csv")
+    write_cases(frame, path)
+    empty = empty_bins(frame["p_star"])
+    print(f"{path}: {len(frame)} cases; true probabilities with no case: {', '.join(empty) or 'none'}")

@@ -1,0 +1,143 @@
+"""The rows of a table: ours beside the published ones, group averages, and p values adjusted for their number."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from belief_utils.asking.models import load_models
+from belief_utils.beliefs.datasets import dataset_names, load_dataset
+from belief_utils.paths import data
+from belief_utils.reporting.results import load_rows
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class TableRules:
+    """Where a table's rows come from.
+
+    Attributes:
+        result: its folder below ``figures/``.
+        published: the transcribed rows, a file of ``data/published``; empty where the text had none.
+        published_averages: the transcribed averages.
+        averaged: the values that are averaged by model and by dataset.
+        families: p values; each is adjusted over the rows by Holm's method.
+    """
+
+    result: str
+    published: str = ""
+    published_averages: str = ""
+    averaged: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+
+
+def measured(table: TableRules) -> list[dict[str, Any]]:
+    """Published rows, then ours, dataset by dataset; simulated agents after all of them."""
+    models = load_models()
+    published = _published(table.published)
+    found = {(row["dataset"], row["model"]): row for row in load_rows(table.result)}
+    rows: list[dict[str, Any]] = []
+    foot: list[dict[str, Any]] = []
+    for name in dataset_names():
+        dataset = load_dataset(name)
+        for model in models.values():
+            label = {
+                "label": f"{dataset.short}–{model.name}",
+                "dataset": name,
+                "model": model.key,
+                "dataset_label": dataset.short,
+                "model_label": model.name,
+                "kind": model.kind,
+                "status": dataset.status,
+            }
+            if (name, model.key) in published:
+                rows.append({**published[name, model.key], **label, "source": "published"})
+            if (name, model.key) in found:
+                simulated = model.kind == "simulated"
+                source = "simulated" if simulated else dataset.status
+                (foot if simulated else rows).append({**found[name, model.key], **label, "source": source})
+    rows += foot
+    _adjust(table, rows)
+    return rows
+
+
+def _published(name: str) -> dict[tuple[str, str], dict[str, Any]]:
+    if not name:
+        return {}
+    with data("published", name).open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    rows = {}
+    for line in lines:
+        label = {"dataset": line.pop("dataset"), "model": line.pop("model"), "row": line.pop("row")}
+        values = {key: float(value) for key, value in line.items() if value}
+        rows[label["dataset"], label["model"]] = {**label, **values}
+    return rows
+
+
+def _adjust(table: TableRules, rows: list[dict[str, Any]]) -> None:
+    """Adjust the p values of models and those of simulated agents for their number, and word the verdicts anew."""
+    from belief_utils.beliefs.sufficiency import holm, verdict_in_words
+
+    for simulated in (False, True):
+        ours = [row for row in rows if row["source"] != "published" and (row["source"] == "simulated") == simulated]
+        for name in table.families:
+            tested = [row for row in ours if row.get(name) is not None]
+            for row, adjusted in zip(tested, holm([row[name] for row in tested]), strict=True):
+                row[f"holm_{name}"] = float(adjusted)
+        if "adjusted_p_value" in table.families:
+            for row in ours:
+                if row.get("holm_p_value") is not None and row.get("df"):
+                    noise = row.get("holm_adjusted_p_value")
+                    noise = float("nan") if noise is None else noise
+                    row["holm_verdict"] = verdict_in_words(row["holm_p_value"], noise)
+                else:
+                    row["holm_verdict"] = row.get("verdict")
+
+
+def averages(table: TableRules) -> list[dict[str, Any]]:
+    """Averages by model and by dataset: the paper's own, then ours by the same rule."""
+    rows = []
+    for (dataset, model), row in _published(table.published_averages).items():
+        label = f"Average: {_group_name(dataset, model)}"
+        rows.append({**row, "label": label, "dataset": dataset, "model": model, "source": "published"})
+    ours_and_simulated = [row for row in measured(table) if row["source"] != "published"]
+    for model in dict.fromkeys(row["model"] for row in ours_and_simulated):
+        rows += _average(table, "all", model, [row for row in ours_and_simulated if row["model"] == model])
+    for dataset in dict.fromkeys(row["dataset"] for row in ours_and_simulated):
+        ours = [row for row in ours_and_simulated if row["dataset"] == dataset and row["source"] != "simulated"]
+        rows += _average(table, dataset, "all", ours)
+    return rows
+
+
+def _average(table: TableRules, dataset: str, model: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    from belief_utils.beliefs.prediction import average_gain
+
+    if not table.averaged or not rows:
+        return []
+    sources = dict.fromkeys(row["source"] for row in rows)
+    average: dict[str, Any] = {
+        "label": f"Average: {_group_name(dataset, model)}",
+        "dataset": dataset,
+        "model": model,
+        "source": ", ".join(sources),
+    }
+    for name in table.averaged:
+        values = [row[name] for row in rows if row.get(name) is not None]
+        if len(values) > 1 and name == "forest_gain":
+            group = average_gain(values)
+            average |= {
+                name: group.estimate,
+                f"{name}_low": group.interval[0],
+                f"{name}_high": group.interval[1],
+            }
+        elif values:
+            average[name] = fmean(values)
+    return [average]
+
+
+def _group_name(dataset: str, model: str) -> str:
+    if dataset != "all":
+        return load_dataset(dataset).title
+    return load_models()[model].name if model != "all" else "all"

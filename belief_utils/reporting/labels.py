@@ -1,0 +1,18 @@
+"""What a model and a dataset are called, and what kind of figure they give, wherever they are shown."""
+
+from belief_utils.asking.models import load_model
+from belief_utils.beliefs.datasets import STATUS, load_dataset
+
+
+def title(dataset: str, model: str) -> str:
+    """A pair's name, as in the paper's tables: ``Heart–SmolLM2 135M``."""
+    return f"{load_dataset(dataset).short}–{load_model(model).name}"
+
+
+def source(dataset: str, model: str) -> str:
+    """What a pair's figures are: simulated, or real answers about real, surrogate or illustrative cases."""
+    registered = load_model(model)
+    kind = STATUS[load_dataset(dataset).status].split(":")[0]
+    if registered.kind == "simulated":
+        return f"simulated agent, {kind} cases"
+    return f"real answers of {registered.name}, {kind} cases"
