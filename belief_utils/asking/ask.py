@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import os
 import signal
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +17,6 @@ from belief_utils.errors import BeliefError
 
 logger = logging.getLogger(__name__)
 
-#: The SDK's retries are the only layer of retries; it waits as long as a server's Retry-After says.
-RETRIES = 4
 #: So many requests in a row that fail, and the run ends: whatever is wrong will not mend itself.
 FAILURES_IN_A_ROW = 10
 
@@ -96,16 +93,18 @@ def keys(model: Model, question: Question, repetitions: int) -> list[str]:
     return [request_key(sent, repetition) for repetition in range(repetitions)]
 
 
-def missing(
-    model: Model, questions: Iterable[Question], repetitions: int, store: Store
-) -> tuple[list[Batch], int]:
+def missing(model: Model, questions: Iterable[Question], repetitions: int, store: Store) -> tuple[list[Batch], int]:
     """The requests that would bring what the store lacks, and how many answers it has already."""
     batches: list[Batch] = []
     cached = 0
+    seen: set[str] = set()
     for question in questions:
         sent = what_is_sent(model, question)
-        lacking = [r for r in range(repetitions) if store.get(request_key(sent, r)) is None]
-        cached += repetitions - len(lacking)
+        # Two questions that send the same share their answers; what is paid for once is not asked for twice.
+        wanted = {key: r for r in range(repetitions) if (key := request_key(sent, r)) not in seen}
+        seen.update(wanted)
+        lacking = [r for key, r in wanted.items() if store.get(key) is None]
+        cached += len(wanted) - len(lacking)
         if model.ask_together and lacking:
             batches.append(Batch(question, sent, tuple(lacking)))
         else:
@@ -130,18 +129,18 @@ def collect(
 ) -> Collected:
     """Ask for what the store lacks and keep every answer as it comes.
 
-    A first Ctrl-C stops asking and waits for the answers under way; a second one ends at once. Either way the next
-    run goes on where this one stopped.
+    A first Ctrl-C stops asking and waits for the answers under way; a second one ends at once. Either way the
+    next run goes on where this one stopped.
 
     Args:
         questions: in the order in which they are to be asked.
         repetitions: how many answers each question is to have.
-        answerer: sends one batch, see :func:`openai_answerer`.
+        answerer: sends one batch, see :func:`openai_answerer`; closed at the end if it has a ``close()``.
         progress: whether to show a bar with the time left.
 
     Raises:
-        BeliefError: the server is not there, the key is refused, the model is unknown, or too many requests in a
-            row failed. What was answered until then is stored.
+        BeliefError: the server is not there, the key is refused, the model is unknown, too many requests in a
+            row failed, or the store cannot be written to. What was answered until then is stored.
     """
 
     def waiting() -> None:
@@ -163,7 +162,7 @@ class _Run:
 
     def __init__(self, model: Model, store: Store, answerer: Answerer, done: Collected) -> None:
         self.model, self.store, self.answerer, self.done = model, store, answerer, done
-        self.fatal: BeliefError | None = None
+        self.fatal: Exception | None = None
         self.in_a_row = 0
 
     async def all(self, batches: Sequence[Batch], progress: bool) -> None:
@@ -173,28 +172,35 @@ class _Run:
         total = sum(len(batch.repetitions) for batch in batches)
         with tqdm(total=total, unit=" answers", disable=not progress, desc=self.store.path.stem) as bar:
             workers = [
-                asyncio.ensure_future(self._worker(work, bar))
-                for _ in range(min(self.model.concurrency, len(batches)))
+                asyncio.ensure_future(self._worker(work, bar)) for _ in range(min(self.model.concurrency, len(batches)))
             ]
-            with _stop_on_interrupt(self, workers):
-                for ended in await asyncio.gather(*workers, return_exceptions=True):
-                    if isinstance(ended, BeliefError):
-                        self.fatal = self.fatal or ended
-                    elif isinstance(ended, Exception):
-                        raise ended
+            try:
+                with _stop_on_interrupt(self, workers):
+                    await asyncio.gather(*workers, return_exceptions=True)
+            finally:
+                if close := getattr(self.answerer, "close", None):
+                    await close()
 
     async def _worker(self, work: Iterable[Batch], bar: Any) -> None:
         for batch in work:
             if self.done.stopped or self.fatal:
                 return
             try:
-                answers = await self.answerer(batch)
-            except RequestFailed as failure:
-                self._failed(batch, failure)
-            else:
-                self._answered(batch, answers)
+                await self._ask(batch)
+            except Exception as error:
+                # Told to the other workers at once: they must not pay for answers that can no longer be kept.
+                self.fatal = self.fatal or error
+                return
             bar.update(len(batch.repetitions))
             bar.set_postfix({"failed": self.done.failed} if self.done.failed else {}, refresh=False)
+
+    async def _ask(self, batch: Batch) -> None:
+        try:
+            answers = await self.answerer(batch)
+        except RequestFailed as failure:
+            self._failed(batch, failure)
+        else:
+            self._answered(batch, answers)
 
     def _answered(self, batch: Batch, answers: Sequence[Answer]) -> None:
         # A server that ignores n sends fewer answers than asked for; the rest stays missing for the next run.
@@ -206,20 +212,20 @@ class _Run:
         self.done.asked += min(len(answers), len(batch.repetitions))
         self.in_a_row = 0
         if len(answers) < len(batch.repetitions):
-            self._problem(f"{len(batch.repetitions)} answers asked for together, fewer came", 0)
+            what = f"{len(batch.repetitions)} answers asked for together, fewer came"
+            self._problem(f"{what}; if that goes on, set ask_together = false for {self.model.key}", 0)
 
     def _failed(self, batch: Batch, failure: "RequestFailed") -> None:
         if failure.hopeless and not self.done.asked:
-            self.fatal = BeliefError(str(failure))
-            return
+            raise BeliefError(str(failure))
         for repetition in batch.repetitions:
             self.store.append(_record(batch, repetition, failure))
         self._problem(str(failure), len(batch.repetitions))
         self.in_a_row += 1
         if self.in_a_row >= FAILURES_IN_A_ROW:
-            self.fatal = BeliefError(
-                f"{self.in_a_row} requests in a row failed, the last one with: {failure}. What was answered is "
-                "stored; run the same command again to go on"
+            raise BeliefError(
+                f"{self.in_a_row} requests in a row failed, the last one with: {failure}. "
+                "What was answered is stored; run the same command again to go on"
             )
 
     def _problem(self, what: str, answers: int) -> None:
@@ -290,70 +296,9 @@ def openai_answerer(model: Model, base_url: str | None = None) -> Answerer:
         base_url: the address, where it is known only now (a model that was just started).
 
     Raises:
-        BeliefError: the environment variable that holds the key is not set.
+        BeliefError: the environment variable that holds the key is not set, or holds what cannot be a key.
     """
-    import openai
+    # The SDK takes a second to import, and a warm store needs none of it.
+    from belief_utils.asking.endpoint import Endpoint
 
-    key = os.environ.get(model.api_key_env, "") if model.api_key_env else "none"
-    if not key:
-        raise BeliefError(f"{model.name} needs a key: set the environment variable {model.api_key_env}")
-    address = base_url or model.base_url
-    client = openai.AsyncOpenAI(base_url=address, api_key=key, max_retries=RETRIES, timeout=model.timeout)
-
-    async def answer(batch: Batch) -> list[Answer]:
-        known = {name: value for name, value in batch.sent.items() if name not in model.extra_body}
-        extra = {name: value for name, value in batch.sent.items() if name in model.extra_body}
-        if "grammar" in known:
-            extra["grammar"] = known.pop("grammar")
-        if len(batch.repetitions) > 1:
-            known["n"] = len(batch.repetitions)
-        try:
-            reply = await client.chat.completions.create(**known, extra_body=extra or None)
-        except openai.APIError as error:
-            raise _failure(error, model, address) from error
-        return _answers(reply)
-
-    return answer
-
-
-def _answers(reply: Any) -> list[Answer]:
-    if not getattr(reply, "choices", None):
-        raise RequestFailed("the server's reply held no choices")
-    usage = {
-        name: getattr(reply.usage, name, 0) or 0
-        for name in ("prompt_tokens", "completion_tokens")
-        if reply.usage is not None
-    }
-    answers = []
-    for number, choice in enumerate(sorted(reply.choices, key=lambda choice: choice.index)):
-        # The bill of a request stands with its first answer, so that adding up counts it once.
-        answers.append(
-            Answer(
-                choice.message.content or "",
-                choice.finish_reason,
-                usage if number == 0 and usage else None,
-                reply.model,
-                reply.system_fingerprint,
-            )
-        )
-    return answers
-
-
-def _failure(error: Any, model: Model, address: str) -> RequestFailed:
-    """One line that says what went wrong and what to do; it never repeats a header or a key."""
-    import openai
-
-    if isinstance(error, openai.APITimeoutError):
-        return RequestFailed(f"no answer within {model.timeout:g} s")
-    if isinstance(error, openai.APIConnectionError):
-        return RequestFailed(f"nothing answers at {address}; is the server running?", hopeless=True)
-    if isinstance(error, openai.APIStatusError):
-        told = " ".join(str(getattr(error, "message", "")).split())[:300]
-        if error.status_code in (401, 403):
-            what = f"the key in {model.api_key_env or 'the environment'} was refused ({error.status_code})"
-            return RequestFailed(f"{what} by {address}", hopeless=True)
-        if error.status_code == 404:
-            return RequestFailed(f"{address} does not know the model {model.model!r} (404)", hopeless=True)
-        hint = f"; see [{model.key}.parameters] in models.toml" if error.status_code == 400 else ""
-        return RequestFailed(f"status {error.status_code}: {told}{hint}", hopeless=error.status_code == 400)
-    return RequestFailed(f"{type(error).__name__}: the reply could not be read")
+    return Endpoint(model, base_url)

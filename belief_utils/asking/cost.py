@@ -6,7 +6,7 @@ from typing import Any
 
 from belief_utils.asking.models import Model
 
-#: Characters per token of English text, a common rule of thumb; a model's own tokeniser may differ by a third.
+#: Characters per token of English text, a rule of thumb; a model's own tokeniser may differ by a third.
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -32,7 +32,8 @@ class Estimate:
     def __str__(self) -> str:
         price = f"about ${self.dollars:,.2f}" if self.dollars else "no cost"
         return (
-            f"{self.requests:,} requests for {self.answers:,} answers ({self.cached:,} more are in the store), "
+            f"{self.requests:,} requests for {self.answers:,} answers "
+            f"({self.cached:,} more are in the store), "
             f"about {self.tokens_in:,} tokens in and {self.tokens_out:,} out, {price}"
         )
 
@@ -42,7 +43,8 @@ def estimate(model: Model, batches: Iterable[tuple[Sequence[Mapping[str, Any]], 
 
     Args:
         model: whose prices and typical answer length are used.
-        batches: per request its messages and the number of answers asked for; a prompt is billed once a request.
+        batches: per request its messages and the number of answers asked for; a prompt is billed once a
+            request.
         cached: how many answers the store has already.
     """
     requests = answers = characters = 0

@@ -45,21 +45,23 @@ def weights(model: Model) -> Path:
 def _weights_path(model: Model) -> Path:
     if package := model.file.get("package"):
         try:
-            return Path(str(importlib.metadata.distribution(package).locate_file(model.file["path"])))
+            return Path(str(importlib.metadata.distribution(package).locate_file(model.file.get("path", ""))))
         except importlib.metadata.PackageNotFoundError as error:
             raise BeliefError(f"{model.name} is not installed; run: make local") from error
     if (variable := model.file.get("env")) and os.environ.get(variable):
         return Path(os.environ[variable]).expanduser()
     if named := model.file.get("gguf"):
         return Path(named).expanduser()
-    raise BeliefError(f"{model.name}: set {model.file.get('env', 'gguf in its table')} to the path of its GGUF file")
+    variable = model.file.get("env", "gguf in its table")
+    raise BeliefError(f"{model.name}: set {variable} to the path of its GGUF file")
 
 
 @contextmanager
 def running(model: Model, slots: int) -> Iterator[str]:
     """Start a local model, yield the address of its API and stop it again.
 
-    The server is a process of its own that listens on 127.0.0.1 only and ends with this one, however this one ends.
+    The server is a process of its own that listens on 127.0.0.1 only and ends with this one, however this one
+    ends.
 
     Args:
         model: a model of kind ``local``.
@@ -74,16 +76,16 @@ def running(model: Model, slots: int) -> Iterator[str]:
         raise BeliefError(f"the runtime of {model.name} is not installed; run: make local") from error
     gguf = weights(model)
     port = _free_port()
-    # Without these two, OpenMP's threads spin while they wait and a busy machine becomes many times slower.
+    # Without these two, OpenMP's threads spin while they wait, and a busy machine is many times slower.
     environment = {**os.environ, "GOMP_SPINCOUNT": "0", "OMP_WAIT_POLICY": "passive"}
-    command = [sys.executable, "-m", "belief_utils.asking.local", str(gguf), model.model, str(port), str(slots)]
+    command = [sys.executable, "-m", "belief_utils.asking.local"]
     process = subprocess.Popen(
-        command,
+        [*command, str(gguf), model.model, str(port), str(slots)],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        # A process group of its own: Ctrl-C is for the collector, which then lets the server finish its answers.
+        # A process group of its own: Ctrl-C is for the collector, which lets the server finish its answers.
         start_new_session=True,
     )
     try:
@@ -97,11 +99,13 @@ def running(model: Model, slots: int) -> Iterator[str]:
 
 def _wait_until_loaded(process: subprocess.Popen, port: int, model: Model) -> None:
     end = time.monotonic() + PATIENCE
+    # A proxy of the environment cannot reach a server on this machine.
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     while time.monotonic() < end:
         if process.poll() is not None:
             raise BeliefError(f"the server of {model.name} ended with code {process.returncode} while loading")
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2) as reply:
+            with direct.open(f"http://127.0.0.1:{port}/health", timeout=2) as reply:
                 if reply.status == 200:
                     return
         except (urllib.error.URLError, OSError):
@@ -129,7 +133,7 @@ def serve(gguf: str, name: str, port: int, slots: int) -> None:
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = port
     parameters.n_gpu_layers = 0
-    threads = min(os.cpu_count() or 1, 8)
+    threads = int(os.environ.get("BELIEF_THREADS", 0)) or min(os.cpu_count() or 1, 8)
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.offline = True
     parameters.fit_params = False

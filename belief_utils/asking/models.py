@@ -3,7 +3,7 @@
 import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, Field, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +12,14 @@ from belief_utils.errors import BeliefError
 from belief_utils.paths import data
 
 Kind = Literal["hosted", "local", "simulated"]
+
+_KINDS = {
+    str: 'text in "quotes"',
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    dict: "a [table] of its own",
+}
 
 
 @dataclass(frozen=True)
@@ -78,14 +86,15 @@ def load_models(path: Path | None = None) -> dict[str, Model]:
     """All models of ``data/models.toml``, in the order of the file.
 
     Raises:
-        BeliefError: the file is not TOML, or a table lacks a key, has an unknown one or a value of another kind.
+        BeliefError: the file is not TOML, or a table lacks an entry, has an unknown one or a value of another
+            kind.
     """
     path = path or data("models.toml")
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise BeliefError(f"{path} is not there; it lists the models") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BeliefError(f"{path} is not valid TOML: {error}") from error
     return {key: _model(key, table, path) for key, table in tables.items()}
 
@@ -103,10 +112,11 @@ def load_model(key: str, path: Path | None = None) -> Model:
 def _model(key: str, table: Any, path: Path) -> Model:
     where = f"{path}, table [{key}]"
     if not isinstance(table, dict):
-        raise BeliefError(f"{path}: {key} stands outside any model's table; every model needs a [table] of its own")
+        raise BeliefError(f"{path}: {key} stands outside any model's table; every model needs a [table]")
     fields = Model.__dataclass_fields__
-    for name in table:
+    for name, value in table.items():
         nearest(name, [f for f in fields if f != "key"], f"entry in {where}:")
+        _check_kind(value, fields[name], where)
     for name in ("name", "kind", "model"):
         if not table.get(name):
             raise BeliefError(f"{where}: the entry {name!r} is missing")
@@ -114,6 +124,20 @@ def _model(key: str, table: Any, path: Path) -> Model:
     nearest(table.get("answer_format", "text"), ANSWER_FORMATS, f"answer_format in {where}:")
     if table["kind"] == "hosted" and not table.get("base_url"):
         raise BeliefError(f"{where}: a hosted model needs a base_url")
-    if int(table.get("concurrency", 1)) < 1:
+    if table.get("concurrency", 1) < 1:
         raise BeliefError(f"{where}: concurrency must be at least 1")
+    if not table.get("timeout", 1) > 0:
+        raise BeliefError(f"{where}: timeout must be more than 0 seconds")
     return Model(key=key, **table)
+
+
+def _check_kind(value: Any, entry: Field, where: str) -> None:
+    """Compare a value with the kind of its entry's default; what must be given is text."""
+    if entry.default_factory is not MISSING:
+        kind = dict
+    else:
+        kind = str if entry.default is MISSING else type(entry.default)
+    # In Python True is a number too, and 600 is as good as 600.0.
+    right = type(value) in (int, float) if kind is float else type(value) is kind
+    if not right:
+        raise BeliefError(f"{where}: {entry.name} must be {_KINDS[kind]}, not {value!r}")

@@ -1,23 +1,23 @@
 """The response store: every answer that was ever received, one line each, never asked for again.
 
-One file per model and dataset. While responses are collected they are appended to ``NAME.jsonl``; ``pack`` moves
-them into ``NAME.jsonl.gz``, which is what the repository keeps. Both are read.
+One file per model and dataset. While responses are collected they are appended to ``NAME.jsonl``; ``pack``
+moves them into ``NAME.jsonl.gz``, which is what the repository keeps. Both are read.
 """
 
-import gzip
 import hashlib
 import json
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from belief_utils.asking.lines import line_of, mend_torn_end, not_written, read_lines, write_packed
 from belief_utils.errors import BeliefError
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ def request_key(sent: Mapping[str, Any], repetition: int) -> str:
     text = json.dumps(
         {"repetition": repetition, "sent": sent}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
     )
-    return hashlib.sha256(text.encode()).hexdigest()
+    # Half a surrogate pair, which a model's answer may hold, has no UTF-8 of its own; it still counts.
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 class Store:
@@ -97,7 +98,7 @@ class Store:
         """Every stored line, oldest first, with the place that it stands at (``file:line``)."""
         for path in (self.packed, self.path):
             if path.exists():
-                yield from _read_lines(path)
+                yield from read_lines(path)
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -125,77 +126,100 @@ class Store:
 
         Args:
             waiting: called once if another process holds the store.
-        """
-        from filelock import FileLock, Timeout
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.path.with_name(self.path.name + ".lock"))
+        Raises:
+            BeliefError: the folder or the file cannot be written to, or a line is damaged.
+        """
+        lock = self._lock(waiting)
         try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            if waiting:
-                waiting()
-            lock.acquire()
-        try:
-            _mend_torn_end(self.path)
-            self.read_again()
-            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                mend_torn_end(self.path)
+                self.read_again()
+                self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            except OSError as error:
+                raise not_written(self.path, error) from error
             yield self
         finally:
             if self._file is not None:
                 os.close(self._file)
                 self._file = None
-                if self.path.stat().st_size == 0:
-                    self.path.unlink()
+                with suppress(FileNotFoundError):
+                    if self.path.stat().st_size == 0:
+                        self.path.unlink()
             lock.release()
+
+    def _lock(self, waiting: Callable[[], None] | None) -> "BaseFileLock":
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.path.with_name(self.path.name + ".lock"))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                if waiting:
+                    waiting()
+                lock.acquire()
+        except OSError as error:
+            raise not_written(self.path, error) from error
+        return lock
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one line to the disk before returning; only inside :meth:`writing`.
 
         Raises:
-            BeliefError: the disk is full or cannot be written to; the file then ends as it did before.
+            BeliefError: the disk is full or cannot be written to, and the file ends as it did before; or the
+                file was removed.
         """
         if self._file is None:
             raise RuntimeError("append() is only for a store that is held with writing()")
-        line = (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
-        before = os.fstat(self._file).st_size
+        line = line_of(record)
+        state = os.fstat(self._file)
+        if not self._is_still(state):
+            raise BeliefError(f"{self.path} was removed while answers came in; run the same command again")
         try:
-            written = os.write(self._file, line)
-            if written != len(line):
-                raise OSError(28, "no space left on the device")
+            # A disk that is nearly full takes a part of a line, and says why only when asked for the rest.
+            while line:
+                line = line[os.write(self._file, line) :]
             os.fsync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, before)
-            raise BeliefError(
-                f"{self.path} cannot be written ({error.strerror}); what it holds is safe, make room and run again"
-            ) from error
+            os.ftruncate(self._file, state.st_size)
+            raise not_written(self.path, error) from error
         self._take(response_from(record))
+
+    def _is_still(self, opened: os.stat_result) -> bool:
+        try:
+            return os.path.samestat(self.path.stat(), opened)
+        except FileNotFoundError:
+            return False
 
     def pack(self) -> int:
         """Move all lines into the compressed file, the same bytes for the same lines.
 
-        Failures that an answer has superseded, and earlier failures of the same request, are left out.
+        Failures that an answer has superseded, earlier failures and later answers of the same request are
+        left out.
 
         Returns:
             How many lines the compressed file has.
+
+        Raises:
+            BeliefError: the disk is full or cannot be written to; both files are then as before.
         """
         with self.writing():
             kept: dict[str, dict[str, Any]] = {}
             for _, record in self.lines():
-                if "failure" in record and "failure" not in kept.get(record["key"], record):
+                # As in reading, the first answer to a request is the one that counts.
+                if "failure" not in kept.get(record["key"], {"failure": ""}):
                     continue
                 kept.pop(record["key"], None)
                 kept[record["key"]] = record
             scratch = self.packed.with_name(self.packed.name + ".new")
-            with (
-                scratch.open("wb") as raw,
-                gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0) as packed,
-            ):
-                for record in kept.values():
-                    packed.write((json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode())
-                packed.flush()
-                os.fsync(raw.fileno())
-            scratch.replace(self.packed)
+            try:
+                write_packed(scratch, kept.values())
+                scratch.replace(self.packed)
+            except OSError as error:
+                scratch.unlink(missing_ok=True)
+                raise not_written(self.packed, error) from error
             os.ftruncate(self._file, 0)
         return len(kept)
 
@@ -220,45 +244,3 @@ def response_from(record: Mapping[str, Any]) -> Response:
         model=record.get("model"),
         fingerprint=record.get("fingerprint"),
     )
-
-
-def _read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rb") as file:
-            for number, line in enumerate(file, start=1):
-                record = _record(line)
-                if record is not None:
-                    yield f"{path}:{number}", record
-                elif not line.endswith(b"\n"):
-                    logger.warning(f"{path}:{number}: the last line was torn off and is left out")
-                elif line.strip():
-                    raise BeliefError(
-                        f"{path}, line {number}, is damaged and nothing was changed; restore the file or remove that "
-                        "line, and what it held is asked for again"
-                    )
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
-        raise BeliefError(f"{path} cannot be read ({error}); restore it from the repository") from error
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    whole = isinstance(record, dict) and {"key", "item", "repetition"} <= record.keys()
-    return record if whole and ("text" in record or "failure" in record) else None
-
-
-def _mend_torn_end(path: Path) -> None:
-    """Cut a torn last line off, so that the next one starts on a line of its own; a whole one gets its line end."""
-    if not path.exists() or not (content := path.read_bytes()) or content.endswith(b"\n"):
-        return
-    start = content.rfind(b"\n") + 1
-    with path.open("r+b") as file:
-        if _record(content[start:]) is None:
-            logger.warning(f"{path}: the last line was torn off and is dropped")
-            file.truncate(start)
-        else:
-            file.seek(0, os.SEEK_END)
-            file.write(b"\n")
