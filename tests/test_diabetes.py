@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from belief_utils.errors import BeliefError
+from belief_utils.networks.bif import write_bif
 from belief_utils.networks.diabetes import (
     OUTCOME,
     PARENTS,
@@ -20,7 +21,6 @@ from belief_utils.networks.diabetes import (
     read_survey,
     recode,
 )
-from belief_utils.networks.expert import write_bif
 from belief_utils.paths import data
 from tests.test_fitting import sample_codes
 

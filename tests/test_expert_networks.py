@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from belief_utils.errors import BeliefError
-from belief_utils.networks import expert
+from belief_utils.networks import bif, expert
+from belief_utils.networks.specification import (
+    Calibration,
+    NetworkSpecification,
+    NodeSpecification,
+    read_specification,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 NETWORKS = ["heart", "fever", "crying"]
@@ -35,7 +41,7 @@ PUBLISHED = {
 
 @cache
 def specification(name):
-    return expert.read_specification(DATA / "networks" / f"{name}.toml")
+    return read_specification(DATA / "networks" / f"{name}.toml")
 
 
 @cache
@@ -96,7 +102,7 @@ def test_the_common_factor_is_what_makes_the_flags_coincide():
     heart = specification("heart")
     independent = 1 - np.prod([1 - percent / 100 for percent in PUBLISHED.values()])
     assert independent > 0.58
-    without = expert.NetworkSpecification(heart.name, heart.nodes)
+    without = NetworkSpecification(heart.name, heart.nodes)
     assert expert.calibration_factor(without) == 1.0
     assert 1.0 < expert.calibration_factor(heart) < 1.5
 
@@ -141,8 +147,7 @@ def test_otitis_follows_a_respiratory_infection_as_published(name):
     [
         (
             "fever",
-            {"Feels_Hot": "no", "Shivering": "no", "Respiratory_Infection": "no"}
-            | {"Age_Group": "under_3_months"},
+            {"Feels_Hot": "no", "Shivering": "no", "Respiratory_Infection": "no"} | {"Age_Group": "under_3_months"},
             {"Feels_Hot": "yes", "Lethargy": "yes", "Pneumonia": "yes"},
         ),
         (
@@ -169,7 +174,7 @@ def test_every_node_carries_a_source(name):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_built_again_it_equals_the_committed_file(name, tmp_path):
-    expert.write_bif(network(name), tmp_path / "again.bif")
+    bif.write_bif(network(name), tmp_path / "again.bif")
     assert (tmp_path / "again.bif").read_bytes() == (DATA / "networks" / f"{name}.bif").read_bytes()
 
 
@@ -240,7 +245,7 @@ def written(tmp_path, text):
 
 
 def test_a_child_of_three_states_keeps_its_odds_ratios(tmp_path):
-    table = expert.build_network(expert.read_specification(written(tmp_path, SMALL))).get_cpds("Sign").values
+    table = expert.build_network(read_specification(written(tmp_path, SMALL))).get_cpds("Sign").values
     np.testing.assert_allclose(table @ [0.7, 0.3], [0.5, 0.3, 0.2], atol=1e-6)
     odds = table / table[0]
     np.testing.assert_allclose(odds[:, 1] / odds[:, 0], [1, 2, 8], rtol=1e-5)
@@ -253,8 +258,8 @@ def test_a_child_of_three_states_keeps_its_odds_ratios(tmp_path):
     share=st.floats(0.01, 0.99),
 )
 def test_marginal_and_odds_ratio_hold_together(marginal, ratio, share):
-    cause = expert.NodeSpecification("A", ("no", "yes"), "root", "assumed", (), np.array([1 - share, share]))
-    sign = expert.NodeSpecification(
+    cause = NodeSpecification("A", ("no", "yes"), "root", "assumed", (), np.array([1 - share, share]))
+    sign = NodeSpecification(
         "B",
         ("no", "yes"),
         "effects",
@@ -263,7 +268,7 @@ def test_marginal_and_odds_ratio_hold_together(marginal, ratio, share):
         np.array([1 - marginal, marginal]),
         (np.array([[0, 0], [0, np.log(ratio)]]),),
     )
-    values = expert.build_network(expert.NetworkSpecification("pair", (cause, sign))).get_cpds("B").values
+    values = expert.build_network(NetworkSpecification("pair", (cause, sign))).get_cpds("B").values
     assert values[1] @ [1 - share, share] == pytest.approx(marginal, abs=1e-6)
     reached = values[1, 1] / values[0, 1] / (values[1, 0] / values[0, 0])
     assert reached == pytest.approx(ratio, rel=0.01)
@@ -297,19 +302,19 @@ def test_marginal_and_odds_ratio_hold_together(marginal, ratio, share):
 )
 def test_a_wrong_specification_names_the_node_and_the_key(tmp_path, old, new, message):
     with pytest.raises(BeliefError, match=message):
-        expert.read_specification(written(tmp_path, SMALL.replace(old, new)))
+        read_specification(written(tmp_path, SMALL.replace(old, new)))
 
 
 def test_a_missing_file_and_an_unreachable_calibration_are_errors(tmp_path):
     with pytest.raises(BeliefError, match="cannot be read"):
-        expert.read_specification(tmp_path / "nowhere.toml")
+        read_specification(tmp_path / "nowhere.toml")
     heart = specification("heart")
-    out_of_reach = expert.Calibration("SHD", 0.9, heart.calibration.scale, "assumed")
+    out_of_reach = Calibration("SHD", 0.9, heart.calibration.scale, "assumed")
     with pytest.raises(BeliefError, match="calibration, probability: SHD can only reach"):
-        expert.calibration_factor(expert.NetworkSpecification("heart", heart.nodes, out_of_reach))
+        expert.calibration_factor(NetworkSpecification("heart", heart.nodes, out_of_reach))
 
 
 def test_a_calibration_names_nodes_that_can_be_scaled(tmp_path):
     entry = '[calibration]\nvariable = "Sign"\nprobability = 0.5\nscale = []\nsource = "assumed"\n'
     with pytest.raises(BeliefError, match="calibration, variable: Sign"):
-        expert.read_specification(written(tmp_path, SMALL + entry))
+        read_specification(written(tmp_path, SMALL + entry))

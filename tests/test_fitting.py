@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from belief_utils.errors import BeliefError
-from belief_utils.networks.expert import write_bif
+from belief_utils.networks.bif import write_bif
 from belief_utils.networks.fitting import PatternIndex, build_network, fit_tables
 
 STATES = {"rain": ("no", "yes"), "season": ("cold", "mild", "hot"), "wet": ("no", "yes")}

@@ -18,7 +18,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         description="Make a dataset's network anew, and with --cases its cases. The result is the committed file, to "
         "the byte, unless a specification or the data changed.",
     )
-    command.add_argument("dataset", help="heart, crying, fever or diabetes")
+    command.add_argument("dataset", help="heart, crying, fever, diabetes or child")
     command.add_argument("--file", type=Path, help="diabetes: the public survey file (default: download it)")
     command.add_argument(
         "--echonext", type=Path, help="heart: fit the tables to a licence holder's echonext_metadata_100k.csv"
@@ -32,12 +32,17 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the network, and the cases if asked for, and say what they look like."""
-    from belief_utils.beliefs.datasets import load_dataset
-    from belief_utils.networks.expert import write_bif
+    from belief_utils.beliefs.datasets import load_dataset, multistate_dataset_names
+    from belief_utils.networks.bif import write_bif
 
+    if options.dataset in multistate_dataset_names():
+        _sample_several(options)
+        return 0
     dataset = load_dataset(options.dataset)
     if options.echonext and dataset.name != "heart":
         raise BeliefError("--echonext goes with the dataset heart")
+    if options.echonext and options.cases_only:
+        raise BeliefError("--echonext makes the network anew and --cases-only leaves it as it is; give one of them")
     if options.file and dataset.name != "diabetes":
         raise BeliefError("--file goes with the dataset diabetes")
     network, counts = _network(dataset.name, options)
@@ -71,7 +76,8 @@ def _network(name: str, options: argparse.Namespace) -> "tuple[object | None, Co
         from belief_utils.networks.echonext import fit_heart
 
         return fit_heart(options.echonext), None
-    from belief_utils.networks.expert import build_network, read_specification
+    from belief_utils.networks.expert import build_network
+    from belief_utils.networks.specification import read_specification
 
     return build_network(read_specification(data("networks", f"{name}.toml"))), None
 
@@ -86,3 +92,18 @@ def _sample(dataset, counts: "Counts | None") -> None:
     write_cases(frame, path)
     empty = empty_bins(frame["p_star"])
     print(f"{path}: {len(frame)} cases; true probabilities with no case: {', '.join(empty) or 'none'}")
+
+
+def _sample_several(options: argparse.Namespace) -> None:
+    """Sample the cases of a dataset with more than two outcome states; its network is there already."""
+    from belief_utils.beliefs.cases import write_cases
+    from belief_utils.beliefs.multistate_cases import sample_multistate_cases
+    from belief_utils.beliefs.multistate_dataset import MultistatePosterior, load_multistate_dataset
+    from belief_utils.paths import data
+
+    if options.file or options.echonext or not (options.cases or options.cases_only):
+        raise BeliefError(f"{options.dataset} has no network to make: only --cases can be made anew")
+    frame = sample_multistate_cases(MultistatePosterior(load_multistate_dataset(options.dataset)))
+    path = data("cases", f"{options.dataset}.csv")
+    write_cases(frame, path)
+    print(f"{path}: {len(frame)} cases; outcomes: {', '.join(sorted(frame['outcome'].unique()))}")

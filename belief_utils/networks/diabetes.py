@@ -149,9 +149,7 @@ def recode(rows: pd.DataFrame) -> pd.DataFrame:
 
 def fit_diabetes(rows: pd.DataFrame, *, minimum_support: int = MINIMUM_SUPPORT) -> DiscreteBayesianNetwork:
     """Fit the network on survey rows as `read_survey` returns them, by maximum likelihood (E.0.5)."""
-    network = build_network(
-        fit_tables(recode(rows), PARENTS, STATES, minimum_support=minimum_support), STATES
-    )
+    network = build_network(fit_tables(recode(rows), PARENTS, STATES, minimum_support=minimum_support), STATES)
     network.name = "diabetes"
     return network
 
@@ -176,9 +174,7 @@ def _fetch_survey() -> pd.DataFrame:
     try:
         data = fetch_ucirepo(id=UCI_REPOSITORY_ID).data
     except Exception as error:  # the package raises ConnectionError, ValueError and its own classes
-        raise BeliefError(
-            f"the UCI repository did not answer ({error}); give the CSV file instead"
-        ) from error
+        raise BeliefError(f"the UCI repository did not answer ({error}); give the CSV file instead") from error
     return pd.concat([data.targets, data.features], axis=1)
 
 

@@ -136,9 +136,7 @@ def read_latest(path: Path | str) -> pd.DataFrame:
     rows = rows[pd.to_numeric(rows["most_recent_ecg"], errors="coerce") == 1]
     repeated = rows["patient_key"].duplicated()
     if repeated.any():
-        raise BeliefError(
-            f"{path}, row {repeated.idxmax()}: this patient has a second row with most_recent_ecg = 1"
-        )
+        raise BeliefError(f"{path}, row {repeated.idxmax()}: this patient has a second row with most_recent_ecg = 1")
     unmeasured = rows[["qrs_duration", "qt_corrected"]].isna().any(axis=1)
     if unmeasured.any():
         logger.warning(f"{int(unmeasured.sum())} patients without QRS duration or QTc are left out")
@@ -171,9 +169,7 @@ def code_rows(rows: pd.DataFrame, states: dict[str, Sequence[str]], source: str)
     coded[OUTCOME] = _flags(rows, OUTCOME_COLUMN, source)
     differs = coded[OUTCOME] != coded[list(FLAG_COLUMNS)].max(axis=1)
     if differs.any():
-        raise BeliefError(
-            f"{source}, row {differs.idxmax()}: {OUTCOME_COLUMN} is not the OR of the eleven flags"
-        )
+        raise BeliefError(f"{source}, row {differs.idxmax()}: {OUTCOME_COLUMN} is not the OR of the eleven flags")
     return coded
 
 
@@ -197,9 +193,7 @@ def _log_outcome_share(network: DiscreteBayesianNetwork, observed: float) -> Non
 
     factor = VariableElimination(network).query([OUTCOME], elimination_order="greedy", show_progress=False)
     implied = factor.values[1]
-    logger.warning(
-        f"share of {OUTCOME}: {implied:.3f} in the fitted network, {observed:.3f} among the patients"
-    )
+    logger.warning(f"share of {OUTCOME}: {implied:.3f} in the fitted network, {observed:.3f} among the patients")
 
 
 def _numbers(rows: pd.DataFrame, column: str, source: str) -> np.ndarray:
@@ -225,6 +219,4 @@ def _reject(rows: pd.DataFrame, column: str, bad: pd.Series, source: str, expect
     """Raise for the first bad value, naming its row in the file and its column."""
     if bad.any():
         row = bad.idxmax()
-        raise BeliefError(
-            f"{source}, row {row}, column {column!r}: {rows.loc[row, column]!r} is not {expected}"
-        )
+        raise BeliefError(f"{source}, row {row}, column {column!r}: {rows.loc[row, column]!r} is not {expected}")

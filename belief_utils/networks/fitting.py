@@ -56,9 +56,7 @@ def fit_tables(
     fewer rows than `minimum_support`.
     """
     if len(rows) < minimum_support:
-        raise BeliefError(
-            f"{len(rows)} rows are too few to fit a network: at least {minimum_support} are needed"
-        )
+        raise BeliefError(f"{len(rows)} rows are too few to fit a network: at least {minimum_support} are needed")
     used = dict.fromkeys(name for node, names in parents.items() for name in (node, *names))
     codes = {name: _codes(rows, name, states) for name in used}
     tables = {}
@@ -66,9 +64,7 @@ def fit_tables(
         tables[node] = _fit_table(node, tuple(names), codes, states, minimum_support)
     backed_off = sum(table.backed_off for table in tables.values())
     configurations = sum(table.configurations for table in tables.values())
-    logger.info(
-        f"{backed_off} of {configurations} parent configurations had fewer than {minimum_support} rows"
-    )
+    logger.info(f"{backed_off} of {configurations} parent configurations had fewer than {minimum_support} rows")
     return tables
 
 
@@ -137,8 +133,7 @@ def _codes(rows: pd.DataFrame, node: str, states: States) -> np.ndarray:
     if bad.any():
         where = int(np.flatnonzero(bad)[0])
         raise BeliefError(
-            f"row {where + 1}, column {node!r}: code {codes[where]} is not one of 0 to "
-            f"{len(states[node]) - 1}"
+            f"row {where + 1}, column {node!r}: code {codes[where]} is not one of 0 to {len(states[node]) - 1}"
         )
     return codes.astype(np.int64)
 
