@@ -6,14 +6,15 @@ values come first, nothing is filled in, and what can be read in two ways is mis
 
 import re
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
-from belief_utils.beliefs.decisions import ParsedDecision, parse_decision
-from belief_utils.beliefs.labels import Mention, Pair, Pairing, find_labels, label_pattern, pair_up
-from belief_utils.beliefs.numbers import Number
-from belief_utils.beliefs.problems import PROBLEMS, after_refusal, finality, refuses
-from belief_utils.beliefs.qualifiers import find_numbers, same
-from belief_utils.beliefs.wrapping import plain, without_thoughts
+from belief_utils.beliefs.reading.decisions import ParsedDecision, parse_decision
+from belief_utils.beliefs.reading.labels import Mention, find_labels, label_pattern
+from belief_utils.beliefs.reading.numbers import Number
+from belief_utils.beliefs.reading.pairing import Pair, pair_up
+from belief_utils.beliefs.reading.problems import PROBLEMS, finality, refuses
+from belief_utils.beliefs.reading.qualifiers import find_numbers, same
+from belief_utils.beliefs.reading.unlabelled import single_number, stated_last
+from belief_utils.beliefs.reading.wrapping import plain, without_thoughts
 
 __all__ = ["PROBLEMS", "ParsedDecision", "ParsedProbabilities", "parse_decision", "parse_probabilities"]
 
@@ -22,32 +23,8 @@ _ROUNDING = 1e-9
 _PERHAPS_CUT = frozenset(("empty", "no number", "scale", "ambiguous"))  # what a cut can look like
 _NUMBER_CHARACTERS = "0123456789.,-−+/"
 
-_ASKED_FOR = re.compile(r"(?:[:=|→]|\b(?:is|of|at|be|was))[\s\"'({]*$|^[\s\"'({\[]*$", re.IGNORECASE)
-_NOTHING_FOLLOWS = re.compile(r"[\s\"')}\]]*(?:[.,;!)}|\n]|$)")
-_SAID_FINAL_AFTER = re.compile(r"[\s,(-]{0,3}(?:is|as|being)?\s?(?:my|the)\sfinal\b", re.IGNORECASE)
-_SENTENCE_ENDS = re.compile(r"[.!?]\s|\n|$")
-_JOINED = re.compile(r"[ \t]{0,2}(?:[,/|;&]|and|vs\.?)[ \t]{0,2}", re.IGNORECASE)
-# "95% of cases", "the prevalence is 12%": about others than this patient.
-_OF_OTHERS = re.compile(
-    r"\s?(?:of|among|in)\s(?:the\s|all\s|these\s|such\s|similar\s|those\s|other\s)*(?:\w+\s){0,2}?"
-    r"(?:cases|patients|people|children|infants|babies|adults|men|women|individuals|persons|population|americans"
-    r"|those|males|females|boys|girls|subjects)\b",
-    re.IGNORECASE,
-)
-_OTHER_QUANTITY = re.compile(
-    r"\b(?:prevalence|base\s?rate|incidence|sensitivity|specificity|accuracy|precision|recall|ejection fraction|lvef|ef"
-    r"|spo2|saturation|h?ba1c|a1c|h[ae]matocrit|prior(?: probability| risk| odds)?|mortality|survival)\b"
-    r"(?:(?!probab|chance|likelihood|estimate)[^.;,\n\d]){0,40}$",
-    re.IGNORECASE,
-)
-_EVENT = r"(?:chance|probability|likelihood|risk|odds|possibility)\s(?:of|that|for)\s"
-_NOT = r"(?:not|no|without|absence|never|free|\w+n't|neither)\b"
-_OPPOSITE = re.compile(rf"{_EVENT}(?:(?!given|with|because|since|when|if|as|in)\w+\s){{0,5}}?{_NOT}", re.IGNORECASE)
-_ANSWER_BEFORE = re.compile(
-    r"(?:^|\n|[.!?]\s|\b(?:answer|decision|conclusion|prediction|diagnosis|label|result)\W{1,4}(?:is\W{1,3})?)[\s\"'(|-]*$",
-    re.IGNORECASE,
-)
-_ANSWER_AFTER = re.compile(r"[\"')]*\s*(?:$|\n|[^\w\s\"'])")
+_VALUE_AWAITED = re.compile(r"[\s\"')\]]{0,9}[:=|→-][\s\"'(\[{]*")
+_MORE_AWAITED = re.compile(r"[\s%]*[,;/|\"'{][\s\"'{(]*\w{0,9}")
 
 
 @dataclass(frozen=True)
@@ -94,13 +71,13 @@ def parse_probabilities(
     answer = plain(answer)
     if truncated:
         answer = answer.rstrip(_NUMBER_CHARACTERS)
-    result = _read(answer, labels)
+    result = _read(answer, labels, cut=truncated)
     if (truncated or thinking) and result.problem in _PERHAPS_CUT:
         return ParsedProbabilities(None, "truncated")
     return result
 
 
-def _read(text: str, labels: tuple[str, ...]) -> ParsedProbabilities:
+def _read(text: str, labels: tuple[str, ...], cut: bool) -> ParsedProbabilities:
     if not text.strip():
         return ParsedProbabilities(None, "empty")
     mentions, hidden = find_labels(text, labels)
@@ -109,11 +86,24 @@ def _read(text: str, labels: tuple[str, ...]) -> ParsedProbabilities:
     pairs = pairing.pairs
     if pairs and not refuses(text, until=pairs[0].start):
         result = _from_statements(pairs, text, labels)
+        if result.values is not None and _breaks_off(pairs, mentions, text, cut):
+            return ParsedProbabilities(None, "no number")
         if not pairing.is_weak or (result.values is not None and result.problem is None):
             return result
     if {label.casefold() for label in labels} == {"no", "yes"}:
-        return _from_single_number(text, numbers, pairing, labels)
+        number = single_number(text, numbers, pairing, cut=cut)
+        if isinstance(number, str):
+            return ParsedProbabilities(None, number)
+        return _from_values({next(label for label in labels if label.casefold() == "yes"): number}, labels)
     return ParsedProbabilities(None, "refusal" if refuses(text) else "no number")
+
+
+def _breaks_off(pairs: list[Pair], mentions: list[Mention], text: str, cut: bool) -> bool:
+    """Whether the answer ends just as it gives a value to a label that has none yet: "No: 0.7, Yes:"."""
+    missing = [mention for mention in mentions if mention.label not in {pair.label for pair in pairs}]
+    if missing and missing[-1].start > pairs[-1].start and _VALUE_AWAITED.fullmatch(text, missing[-1].end):
+        return True
+    return cut and len({pair.label for pair in pairs}) == 1 and bool(_MORE_AWAITED.fullmatch(text, pairs[-1].end))
 
 
 def _from_statements(pairs: list[Pair], text: str, labels: tuple[str, ...]) -> ParsedProbabilities:
@@ -136,16 +126,8 @@ def _from_statements(pairs: list[Pair], text: str, labels: tuple[str, ...]) -> P
             merged.setdefault(label, number)
     if agree:
         return _from_values(merged, labels)
-    chosen = _stated_last(marks)
+    chosen = stated_last(marks)
     return ParsedProbabilities(None, "ambiguous") if chosen is None else _from_values(statements[chosen], labels)
-
-
-def _stated_last(marks: list[int]) -> int | None:
-    """Which of several statements is the final one; None where the answer does not say."""
-    marked = [position for position, mark in enumerate(marks) if mark]
-    if marked and (marks[marked[-1]] == 2 or marked[-1] == len(marks) - 1):
-        return marked[-1]
-    return None
 
 
 def _from_values(numbers: dict[str, Number], labels: tuple[str, ...]) -> ParsedProbabilities:
@@ -164,7 +146,7 @@ def _from_values(numbers: dict[str, Number], labels: tuple[str, ...]) -> ParsedP
         return ParsedProbabilities(None, "scale")
     values = dict(zip(numbers, scaled, strict=True))
     if len(values) < len(labels):
-        values = {label: values.get(label, 1 - scaled[0]) for label in labels}
+        values = {label: values.get(label, round(1 - scaled[0], 12)) for label in labels}
     total = sum(values.values())
     if total == 0:
         return ParsedProbabilities(None, "all zero")
@@ -190,64 +172,3 @@ def _scaled(numbers: list[Number], complete: bool = True) -> list[float] | None:
     if has_percents and max(as_percents) <= 1 and abs(sum(as_percents) - 1) <= TOLERANCE + _ROUNDING:
         return as_percents
     return as_fractions if fractions_fit else None
-
-
-def _from_single_number(
-    text: str, numbers: list[Number], pairing: Pairing, labels: tuple[str, ...]
-) -> ParsedProbabilities:
-    """Read an answer without labelled values: its one probability, or the one stated as final, is P(Yes)."""
-    from_here = after_refusal(text)
-    numbers = [number for number in numbers if number.start >= from_here]
-    if not numbers:
-        return ParsedProbabilities(None, "refusal" if refuses(text) else "no number")
-    telling = [number for number in numbers if number.telling and not _is_about_others(number, text)]
-    if not telling:
-        asked = [number for number in numbers if _is_asked_for(number, text)]
-        if from_here and not asked:
-            return ParsedProbabilities(None, "refusal")
-        some = any(number.telling for number in numbers) or len(asked) > 1
-        if len(asked) != 1 or some:
-            return ParsedProbabilities(None, "ambiguous" if some else "no number")
-        telling = asked
-    number = telling[0]
-    if not all(same(number, other) for other in telling[1:]):
-        leads = [text[one.end : other.start] for one, other in pairwise(telling)]
-        marks = [finality(text[: number.start]), *(finality(lead) for lead in leads)]
-        marks = [2 if _SAID_FINAL_AFTER.match(text, n.end) else mark for n, mark in zip(telling, marks, strict=True)]
-        chosen = _stated_last(marks)
-        if chosen is None or any(_JOINED.fullmatch(lead) for lead in leads[max(0, chosen - 1) : chosen + 1]):
-            return ParsedProbabilities(None, "ambiguous")
-        number = telling[chosen]
-    if not number.problem and (pairing.unclear or _says_no(text, pairing.alone) or _is_of_the_opposite(number, text)):
-        return ParsedProbabilities(None, "ambiguous")
-    yes = next(label for label in labels if label.casefold() == "yes")
-    return _from_values({yes: number}, labels)
-
-
-def _is_about_others(number: Number, text: str) -> bool:
-    before = text[max(0, number.start - 80) : number.start]
-    return bool(_OF_OTHERS.match(text, number.end) or _OTHER_QUANTITY.search(before))
-
-
-def _is_asked_for(number: Number, text: str) -> bool:
-    """Whether a number that does not look like a probability stands where one is asked for: "Probability: 1"."""
-    before = text[max(0, number.start - 30) : number.start]
-    return bool(_ASKED_FOR.search(before) and _NOTHING_FOLLOWS.match(text, number.end))
-
-
-def _says_no(text: str, mentions: list[Mention]) -> bool:
-    """Whether "No" stands as an answer of its own, so that a bare number may be its value."""
-    return any(
-        mention.label.casefold() == "no"
-        and _ANSWER_AFTER.match(text, mention.end)
-        and _ANSWER_BEFORE.search(text[max(0, mention.start - 40) : mention.start])
-        for mention in mentions
-    )
-
-
-def _is_of_the_opposite(number: Number, text: str) -> bool:
-    """Whether the number is the probability of not having the condition, in words without a label."""
-    start = max(text.rfind(". ", 0, number.start), text.rfind("\n", 0, number.start), number.start - 120, 0)
-    end = _SENTENCE_ENDS.search(text, number.end, number.end + 120)
-    sentence = text[start : number.start] + "#" + text[number.end : end.start() if end else number.end + 120]
-    return bool(_OPPOSITE.search(sentence))

@@ -32,5 +32,5 @@ def evidence_features(evidence: pd.Series) -> pd.DataFrame:
     """Evidence as columns of 0 and 1, one per covariate and state; all 0 where the covariate is not known."""
     shown = evidence.map(evidence_from)
     columns = sorted({f"{variable}={state}" for case in shown for variable, state in case.items()})
-    rows = [[float(f"{v}={s}" in text.split("; ")) for v, s in (c.split("=") for c in columns)] for text in evidence]
+    rows = [[float(case.get(v) == s) for v, s in (column.split("=", 1) for column in columns)] for case in shown]
     return pd.DataFrame(rows, columns=columns, index=evidence.index)

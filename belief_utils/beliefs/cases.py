@@ -38,8 +38,15 @@ def evidence_text(evidence: Evidence) -> str:
 
 
 def evidence_from(text: str) -> dict[str, str]:
-    """The reverse of :func:`evidence_text`."""
-    return dict(part.split("=", 1) for part in text.split("; "))
+    """The reverse of :func:`evidence_text`.
+
+    Raises:
+        BeliefError: a part of the text is not ``COVARIATE=STATE``.
+    """
+    parts = [part.split("=", 1) for part in text.split("; ")]
+    if any(len(part) != 2 for part in parts):
+        raise BeliefError(f"the evidence {text!r} is not of the form COVARIATE=STATE; COVARIATE=STATE")
+    return dict(parts)
 
 
 def load_cases(dataset: Dataset | str) -> pd.DataFrame:
@@ -52,13 +59,20 @@ def load_cases(dataset: Dataset | str) -> pd.DataFrame:
         already shows the auxiliary variable).
 
     Raises:
-        BeliefError: the file is not there.
+        BeliefError: the file is not there, is not CSV or lacks a column.
     """
     name = dataset if isinstance(dataset, str) else dataset.name
     path = data("cases", f"{name}.csv")
     if not path.is_file():
         raise BeliefError(f"{path} is not there; make it with: belief data {name} --cases")
-    return pd.read_csv(path)
+    try:
+        cases = pd.read_csv(path)
+    except ValueError as error:
+        raise BeliefError(f"{path} is not CSV that can be read: {str(error).strip()}") from error
+    for column in ("case", "evidence", "outcome"):
+        if column not in cases:
+            raise BeliefError(f"{path} has no column {column!r}; make it with: belief data {name} --cases")
+    return cases
 
 
 def sample_cases(

@@ -157,8 +157,8 @@ BATTERIES = {
         Battery("monotonicity", (*MONOTONE_AGENTS, *VIOLATIONS["monotonicity"][:-1]), SEEDS, monotonicity_controls),
         Battery("coherence", (*COHERENT_AGENTS, *VIOLATIONS["coherence"]), SEEDS, coherence_controls),
         Battery("prediction", _HONEST_AND_HIDING, SEEDS, prediction_controls),
-        Battery("information", _HONEST_AND_HIDING, SEEDS, information_controls),
-        Battery("forest", _HONEST_AND_HIDING, 100, forest_controls),
+        Battery("information", _HONEST_AND_HIDING, 100, information_controls),
+        Battery("forest", _HONEST_AND_HIDING, 40, forest_controls),
     )
 }
 """The batteries by name. The reversed agent stands among the monotone ones: it breaks only the anchored condition."""
@@ -204,7 +204,7 @@ def run_controls(
     chosen = tuple(BATTERIES[battery].agents if agents is None else agents)
     numbers = sorted(set(seeds))[: BATTERIES[battery].most_seeds]
     with ControlResults(cache / f"{battery}.csv.gz", chosen) as results:
-        missing = [(agent, seed) for agent in chosen for seed in numbers if not results.has(agent, seed)]
+        missing = [(agent, seed) for seed in numbers for agent in chosen if not results.has(agent, seed)]
         for agent, seed, values in _shown(_computed(battery, missing, jobs, dask), len(missing), battery, progress):
             results.add(agent, seed, values)
         return results.frame(numbers)

@@ -72,9 +72,7 @@ class Dataset:
         for variable, state in evidence.items():
             nearest(variable, self.phrases, f"covariate of {self.name}:")
             nearest(state, self.phrases[variable], f"state of {variable} in {self.name}:")
-        parts = [
-            self.phrases[variable][evidence[variable]] for variable in self.phrases if variable in evidence
-        ]
+        parts = [self.phrases[variable][evidence[variable]] for variable in self.phrases if variable in evidence]
         if not parts:
             raise BeliefError(f"a case of {self.name} has no evidence to describe")
         if len(parts) < 3:
@@ -83,18 +81,33 @@ class Dataset:
 
 
 def dataset_names() -> list[str]:
-    """The datasets, in the order in which the paper's tables show them."""
+    """The datasets with two outcome states, in the order in which the paper's tables show them."""
     order = ["heart", "crying", "fever", "diabetes"]
-    found = [path.stem for path in data("datasets").glob("*.toml")]
+    found = [path.stem for path in data("datasets").glob("*.toml") if not _has_several_states(path)]
     return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+
+def multistate_dataset_names() -> list[str]:
+    """The datasets with more than two outcome states, sorted; their files have a table ``[outcome.states]``."""
+    return sorted(path.stem for path in data("datasets").glob("*.toml") if _has_several_states(path))
+
+
+def _has_several_states(path: Path) -> bool:
+    try:
+        return "states" in tomllib.loads(path.read_text(encoding="utf-8"))["outcome"]
+    except (KeyError, TypeError, tomllib.TOMLDecodeError):
+        return False  # what is wrong with the file is told when it is loaded
 
 
 def load_dataset(name: str) -> Dataset:
     """Read a dataset's description; its network is read only when a probability is asked for.
 
     Raises:
-        BeliefError: there is no such dataset (the nearest name is given), or its file lacks an entry.
+        BeliefError: there is no such dataset (the nearest name is given), it has more than two outcome states, or its
+            file lacks an entry.
     """
+    if name in multistate_dataset_names():
+        raise BeliefError(f"{name} has more than two outcome states: only collect, data and load_judgments take it")
     nearest(name, dataset_names(), "dataset")
     path = data("datasets", f"{name}.toml")
     try:
@@ -162,15 +175,13 @@ class Posterior:
         """P(variable | evidence), a probability per state.
 
         Raises:
-            BeliefError: the evidence names something unknown, or its probability is zero.
+            BeliefError: a name is unknown, the variable is part of the evidence, or the evidence has probability zero.
         """
-        known = [*evidence]
-        for name, state in evidence.items():
-            nearest(name, self.states, f"variable of {self.dataset.name}:")
-            nearest(state, self.states[name], f"state of {name}:")
-        table = self.joint([variable, *known])
-        at = tuple(self.states[name].index(evidence[name]) for name in known)
-        weights = table[(slice(None), *at)]
+        nearest(variable, self.states, f"variable of {self.dataset.name}:")
+        if variable in evidence:
+            raise BeliefError(f"{self.dataset.name}: {variable} is asked for and is part of the evidence")
+        place = self._place(evidence)
+        weights = self.joint([variable, *evidence])[(slice(None), *place)]
         total = weights.sum()
         if not total > 0:
             shown = ", ".join(f"{name} = {state}" for name, state in evidence.items())
@@ -186,7 +197,21 @@ class Posterior:
         return self.distribution(self.dataset.outcome, evidence)[self.dataset.positive]
 
     def support(self, evidence: Evidence) -> float:
-        """How many of the dataset's patients are expected to show the evidence."""
-        table = self.joint([*evidence])
-        at = tuple(self.states[name].index(state) for name, state in evidence.items())
-        return float(table[at]) * self.dataset.size
+        """How many of the dataset's patients are expected to show the evidence.
+
+        Raises:
+            BeliefError: the evidence names something unknown.
+        """
+        if not evidence:
+            return float(self.dataset.size)
+        place = self._place(evidence)
+        return float(self.joint([*evidence])[place]) * self.dataset.size
+
+    def _place(self, evidence: Evidence) -> tuple[int, ...]:
+        """Where the evidence stands in a joint table of its variables."""
+        return tuple(self._position(name, state) for name, state in evidence.items())
+
+    def _position(self, variable: str, state: str) -> int:
+        nearest(variable, self.states, f"variable of {self.dataset.name}:")
+        nearest(state, self.states[variable], f"state of {variable}:")
+        return self.states[variable].index(state)

@@ -5,21 +5,27 @@ from dataclasses import dataclass
 import pandas as pd
 
 from belief_utils.asking.ask import Question, keys
-from belief_utils.asking.models import Model, load_model
+from belief_utils.asking.models import Model, load_model, nearest
 from belief_utils.asking.store import Response, Store
 from belief_utils.beliefs.answers import parse_decision, parse_probabilities
 from belief_utils.beliefs.cases import evidence_from, load_cases
-from belief_utils.beliefs.datasets import Dataset, load_dataset
+from belief_utils.beliefs.datasets import Dataset, load_dataset, multistate_dataset_names
 from belief_utils.beliefs.elicitation import COHERENCE_CASES, REPETITIONS, coherence_cases, store_for
 from belief_utils.beliefs.prompts import (
+    ABSOLUTE_LOSS,
+    BAYESIAN,
     BELIEF,
     DECISION,
+    SQUARED_ERROR,
     belief_question,
     case_questions,
     conditional_question,
     next_state_question,
 )
+from belief_utils.errors import BeliefError
 
+#: The prompts that a belief may be asked with.
+BELIEF_PROMPTS = (BELIEF, SQUARED_ERROR, ABSOLUTE_LOSS, BAYESIAN)
 #: The problem of an answer that was read although its probabilities did not add up to one.
 READ_ALTHOUGH = "sum"
 
@@ -56,6 +62,8 @@ class Reading:
 def load_judgments(dataset: str, model: str, *, prompt: str = BELIEF) -> pd.DataFrame:
     """A model's judgments about a dataset, from its stored answers.
 
+    For a dataset with more than two outcome states see ``multistate_asking.load_multistate_judgments``.
+
     Beliefs and decisions were asked in separate contexts (paper, section 3.2); repetition j of one stands beside
     repetition j of the other.
 
@@ -69,8 +77,14 @@ def load_judgments(dataset: str, model: str, *, prompt: str = BELIEF) -> pd.Data
         ``belief_problem`` and ``action_problem`` (``None`` for an answer without one) and ``p_star``.
 
     Raises:
-        BeliefError: the dataset or the model is unknown, or a file is damaged.
+        BeliefError: the dataset, the model or the prompt is unknown, or a file is damaged.
     """
+    if dataset in multistate_dataset_names():
+        from belief_utils.beliefs.multistate_asking import load_multistate_judgments
+
+        if prompt != BELIEF:
+            raise BeliefError(f"{dataset} has no prompt {prompt!r}: its beliefs were asked with {BELIEF!r} only")
+        return load_multistate_judgments(dataset, model)
     source = load_dataset(dataset)
     beliefs = load_beliefs(dataset, model, prompt)
     actions = _load(source, load_model(model), DECISION, _decision)
@@ -99,8 +113,9 @@ def load_beliefs(dataset: str, model: str, prompt: str) -> pd.DataFrame:
     """A model's beliefs under one prompt: ``case``, ``repetition``, ``belief`` and ``belief_problem``.
 
     Raises:
-        BeliefError: the dataset or the model is unknown, or a file is damaged.
+        BeliefError: the dataset, the model or the prompt is unknown, or a file is damaged.
     """
+    nearest(prompt, BELIEF_PROMPTS, "prompt for a belief")
     return _load(load_dataset(dataset), load_model(model), prompt, _belief)
 
 
@@ -165,9 +180,7 @@ def _decision(response: Response) -> tuple[str | None, str | None]:
     return parsed.action, parsed.problem
 
 
-def _coherence_rows(
-    dataset: Dataset, model: Model, store: Store, case: int, text: str
-) -> list[dict[str, float]]:
+def _coherence_rows(dataset: Dataset, model: Model, store: Store, case: int, text: str) -> list[dict[str, float]]:
     evidence = evidence_from(text)
     base = _responses(model, store, belief_question(dataset, case, evidence))
     weights = _responses(model, store, next_state_question(dataset, case, evidence))

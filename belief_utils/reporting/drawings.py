@@ -44,7 +44,7 @@ def draw_choices(plotted: pd.DataFrame) -> "Figure":
         _observed(right, part(plotted, "outcome"))
         _true(right, part(plotted, "truth"))
         right.set(ylabel=_PRESENT)
-        right.set_title("What turns out", pad=_ABOVE)
+        right.set_title("What turns out to be true", pad=_ABOVE)
         _legend_above(right)
         right.tick_params(labelbottom=False)
         _belief_bars(below, part(plotted, "beliefs"))

@@ -7,14 +7,15 @@ yes") are looked for in this order. A contradiction is not resolved by guessing.
 import re
 from dataclasses import dataclass
 
-from belief_utils.beliefs.problems import final_part, refuses
-from belief_utils.beliefs.wrapping import plain, without_thoughts
+from belief_utils.beliefs.reading.problems import final_part, refuses
+from belief_utils.beliefs.reading.wrapping import plain, without_thoughts
 
 _FLAGS = re.VERBOSE | re.IGNORECASE
 _PERHAPS_CUT = frozenset(("empty", "ambiguous", "no confidence", "no choice", "no decision"))
 
-_TRUTH = r"(?:(?P<yes>yes|true|positive|present|y)|(?P<no>no|false|negative|absent|n))(?!'?\w)"
-_SURE = r"(?:(?P<yes>yes|true|high|y)|(?P<no>no|not|false|low|insufficient|limited|unsure|uncertain|n))(?!'?\w)"
+_TRUTH = r"(?:(?P<yes>yes|true|positive|present|y)|(?P<no>no|false|negative|absent|n))(?!'?\w|/)"
+_SURE = r"""(?:(?P<yes>yes|true|high|y)|(?P<no>no|false|low|insufficient|limited|unsure|uncertain|n
+    |not(?=\W*$|[.,;\n]|\s(?:really|quite|fully|entirely|very|at\sall|enough|confident|sure|completely)\b)))(?!'?\w|/)"""
 _LINK = r"[\s\"')\]]{0,4}(?:[:=|→?,-]|\bis\b|\bwould\sbe\b)[\s\"'(\[:|-]{0,6}"
 _WHO = r"(?:they|he|she|(?:the|this)\s(?:patient|child|infant|baby|person|individual))"
 _PROBABLY = r"(?:(?:probably|likely|most|very|more|would|do|does|indeed)\s){0,3}"
@@ -31,7 +32,9 @@ _QUESTION = re.compile(r"\b(?:do|are|would|did)\syou\b[^?\n]{0,250}\?", re.IGNOR
 
 # "confident": "No"; Confidence: low; Do you feel confident enough ...? No
 _CONFIDENT_KEY = re.compile(
-    rf"\bconfiden(?:t|ce)\b(?:\s(?:enough|level|to)\b[^:=|?\"'\n.]{{0,150}})?{_LINK}{_SURE}", _FLAGS
+    rf"""(?<!i\sam\s)(?<!i'm\s)(?<!i\sfeel\s)(?<!do\sfeel\s)(?<!not\s)(?<!not\sfeel\s)(?<!n't\sfeel\s)
+    \bconfiden(?:t|ce)\b(?:\s(?:enough|level|to)\b[^:=|?\"'\n.]{{0,150}})?{_LINK}{_SURE}""",
+    _FLAGS,
 )
 # "choice": "Yes"; Forced decision: Yes; if I had to decide: yes
 _CHOICE_KEY = re.compile(
@@ -47,12 +50,14 @@ _TWO_WORDS = re.compile(rf"\W*{_WORDS}\W*", re.IGNORECASE)
 _PART = r"(?:^|[\s;,.\"'])[(\[]?(?:question|part|q|answer)?\s?[{}][\"']?(?:[.:]|[)\]]:?)[\s\"']{{0,3}}"
 _FIRST_PART = re.compile(_PART.format("1a"), re.IGNORECASE)
 _SECOND_PART = re.compile(_PART.format("2b"), re.IGNORECASE)
-_OPENING_WORD = re.compile(rf"\W*{_TRUTH}", _FLAGS)
+_OPENING_WORD = re.compile(
+    rf"\W*{_TRUTH}(?=\s*(?:$|[^\w\s])|\s+(?:i|they|he|she|the|because|since|as|but)\b|\s*\n)", _FLAGS
+)
 _CLAUSE = re.compile(r"[.;!\n]")
 
 _NOT_CONFIDENT = re.compile(
-    r"""(?:\bnot|n't|\bnever|\bcannot|\bwithout|\bhardly|\black(?:s|ing)?|\binsufficient|\blow|\blittle)[ ,]+(?:\w+[ ,]+){0,4}?
-        confiden(?:t|ce|tly)\b
+    r"""(?:\bnot|n't|\bnever|\bcannot|\bwithout|\bhardly|\black(?:s|ing)?|\binsufficient|\blow|\blittle)[ ,]+
+        (?:(?!and\b|but\b|so\b)\w+[ ,]+){0,6}?confiden(?:t|ce|tly)\b
     |\bconfidence\b[^.\n]{0,20}\b(?:low|limited|insufficient|lacking)\b
     |\b(?:i'm|i\sam|i\sfeel)\s(?:not\s(?:\w+\s)?(?:sure|certain)|unsure|uncertain|unconfident|hesitant)\b
     |\bneed\s(?:more|further|additional)\b[^.\n]{0,80}\bconfiden

@@ -1,4 +1,4 @@
-"""Find the labels of an answer ("No", "Yes") and tie each to the number that is its value.
+"""Tie each label of an answer to the number that is its value.
 
 Which side the values stand on is told by structure: between neighbours there are possible ties, stronger for
 "Yes: 30%" than for "30% Yes", and the set of ties that is strongest as a whole is taken. Where two sets are
@@ -8,63 +8,39 @@ equally strong, the value is ambiguous.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 
-from belief_utils.beliefs.numbers import HIDDEN, Number
-from belief_utils.beliefs.qualifiers import same
-from belief_utils.beliefs.wrapping import plain
-from belief_utils.errors import BeliefError
+from belief_utils.beliefs.reading.labels import Mention
+from belief_utils.beliefs.reading.numbers import HIDDEN, Number
+from belief_utils.beliefs.reading.qualifiers import same
 
 WEAK, NEAR, LINKED = 1, 2, 3  # how strongly a number is tied to a label
 
-_PIECE = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
-_SAME_CHARACTER = {"-": "[-−]", "≥": "(?:≥|>=)", "≤": "(?:≤|<=)", "'": "['`]"}
-_NOT_A_LABEL = r"(?!\s+(?:more|less|greater|fewer|higher|lower|larger|smaller)\s+than)(?!['-][^\W\d])"
-
-_GAP_PART = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[^\w\s]|\n")
+_GAP_PART = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[^\w\s]|\d|\n")
 _CONDITION = re.compile(r"^[^()\n;]{0,80}\)")  # the rest of "P(Yes | age 50)"
 _REMARK = re.compile(r"\([^()\n]{0,80}\)")
 _LINK_MARKS = frozenset(":=|→-([{")
 _QUIET_MARKS = frozenset("\"')]")
-_VALUE_WORDS = frozenset(("probability", "probabilities", "prob", "p", "pr", "chance", "likelihood", "risk", "answer"))
-_VALUE_WORDS |= {
-    "outcome",
-    "result",
-    "class",
-    "category",
-    "label",
-    "option",
-    "response",
-    "case",
-    "estimate",
-    "estimated",
-}
-_VALUE_WORDS |= {"percentage", "percent", "value", "values", "score", "belief", "a", "an"}
+# Words between a label and its link, after the link, the link itself, and between a value and its label.
+_LABEL_NOUNS = frozenset(("probability", "probabilities", "prob", "p", "likelihood", "answer", "outcome", "class"))
+_LABEL_NOUNS |= {"category", "label", "option", "response", "value", "score", "percentage", "percent"}
+_VALUE_WORDS = _LABEL_NOUNS | {"pr", "chance", "risk", "result", "case", "estimate", "estimated", "values", "belief"}
+_VALUE_WORDS |= {"a", "an"}
 _LINK_WORDS = frozenset(("is", "are", "was", "be", "being", "at", "with", "equals", "equal", "to", "has", "have"))
 _LINK_WORDS |= {"of", "gets", "receives", "would"}
-_WORDS_BEFORE_LABEL = frozenset(
-    ("chance", "probability", "likelihood", "odds", "risk", "of", "for", "that", "the", "is")
-)
-_WORDS_BEFORE_LABEL |= {"answer", "being", "be", "to", "in", "favour", "favor", "outcome", "class", "label", "response"}
-_WORDS_BEFORE_LABEL |= {"a", "goes", "on", "likely", "assigned", "case", "as", "would", "it"}
+_WORDS_BEFORE_LABEL = frozenset(("chance", "probability", "likelihood", "odds", "risk", "of", "for", "that", "the"))
+_WORDS_BEFORE_LABEL |= {"is", "answer", "being", "be", "to", "in", "favour", "favor", "outcome", "class", "label", "on"}
+_WORDS_BEFORE_LABEL |= {"response", "a", "goes", "likely", "assigned", "case", "as", "would", "it", "p", "pr", "prob"}
+_LINKS = _LINK_MARKS | _LINK_WORDS
 _RESPECTIVELY = frozenset(("respectively", "the", "following", "estimates", "my", "as", "follows", "and"))
 _IN_BLOCK_GAP = _VALUE_WORDS | _LINK_WORDS | _RESPECTIVELY | _LINK_MARKS | {",", "\n", "]"}
 _VALUE_STANDS_ALONE = re.compile(
     rf"[\s\"')\]]*(?:$|[^\w\s]|[{HIDDEN}]|(?:and|or|but|while|vs|chance|probability|likelihood|likely)\b)|\s*\n"
 )
 _LABEL_STANDS_ALONE = re.compile(rf"[\s\"')\]]*(?:$|[^\w\s]|\d|[{HIDDEN}]|(?:and|or|but|while|with|vs)\b)|\s*\n")
+_SUBTRACTED = re.compile(r"1\s?[-−]\s?\w{0,4}\s?\(?[\"']?$")  # P(No) = 1 - P(Yes) = 0.7
 _JOINS_LABELS = re.compile(r"[ \t\"'\]\[)]*(?:,|/|\||and|or|&|,[ \t]?and|vs\.?)?[ \t\"'\[(]*")
-_JOINS_NUMBERS = re.compile(r"[ \t\"']*(?:[,/|;&:]|and|,[ \t]?and|vs\.?)?[ \t\"']*")
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A label in a text, `text[start:end]`."""
-
-    start: int
-    end: int
-    label: str
+_JOINS_NUMBERS = re.compile(r"[ \t\"')\]]*(?:[,/|;&:→]|and|,[ \t]?and|vs\.?)?[ \t\"']*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +61,7 @@ class Pairing:
         pairs: in the order of the answer.
         is_weak: weak ties were needed to find them.
         alone: the labels that are not named together with others, as in "Yes or No".
-        unclear: a number belongs to labels named together, but not one to each ("Yes/No: 0.3").
+        unclear: a number may belong to a label, but it cannot be told how ("Yes/No: 0.3", "70% no change").
     """
 
     pairs: list[Pair]
@@ -97,45 +73,6 @@ class Pairing:
 Token = Mention | Number
 
 
-@lru_cache(maxsize=64)
-def label_pattern(labels: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[str, ...]]:
-    """A pattern with one group per label, longest first, and the labels in the order of the groups.
-
-    Raises:
-        BeliefError: when there are fewer than two labels, or two that read the same.
-    """
-    written = {label: plain(label).strip() for label in labels}
-    if len(labels) < 2 or len({text.casefold() for text in written.values()} - {""}) < len(labels):
-        raise BeliefError(f"labels must be two or more different texts, not {labels!r}: name each answer once")
-    ordered = tuple(sorted(labels, key=lambda label: (-len(written[label]), label)))
-    pattern = "|".join(f"({_literal(written[label])})" for label in ordered)
-    return re.compile(rf"(?:{pattern}){_NOT_A_LABEL}", re.IGNORECASE), ordered
-
-
-def _literal(label: str) -> str:
-    """A pattern for one label: free in its spaces, whole words only."""
-    pieces = _PIECE.findall(label)
-    pattern = ""
-    for before, piece in zip(["", *pieces], pieces, strict=False):
-        space = r"\s+" if before.isalpha() and piece.isalpha() else r"\s*" if before else ""
-        pattern += space + _SAME_CHARACTER.get(piece, re.escape(piece))
-    first, last = pieces[0], pieces[-1]
-    before = r"(?<![\w.])(?<!\d,)" if first.isdigit() else r"(?<!\w)" if first.isalpha() else ""
-    after = r"(?!\w|[.,]\d|\s?%)" if last.isdigit() else r"(?!\w)" if last.isalpha() else ""
-    return before + pattern + after
-
-
-def find_labels(text: str, labels: tuple[str, ...]) -> tuple[list[Mention], str]:
-    """The labels of a text in their order, and the text with every character of them hidden."""
-    pattern, ordered = label_pattern(labels)
-    mentions, pieces, position = [], [], 0
-    for match in pattern.finditer(text):
-        mentions.append(Mention(*match.span(), ordered[(match.lastindex or 1) - 1]))
-        pieces += text[position : match.start()], HIDDEN * (match.end() - match.start())
-        position = match.end()
-    return mentions, "".join([*pieces, text[position:]])
-
-
 def pair_up(mentions: list[Mention], numbers: list[Number], text: str, labels: tuple[str, ...]) -> Pairing:
     """The labels of a text tied to their values.
 
@@ -145,10 +82,9 @@ def pair_up(mentions: list[Mention], numbers: list[Number], text: str, labels: t
         text: the text with its labels hidden.
     """
     tokens: list[Token] = sorted([*mentions, *numbers], key=lambda token: token.start)
-    ties = _ties(tokens, text)
+    ties, unclear = _ties(tokens, text)
     pairs: list[Pair] = []
     named_together: set[int] = set()
-    unclear = False
     for block in _blocks(tokens, text):
         named_together.update(block)
         tied = [ties.pop(at) for at in (block.start - 1, block.stop - 1) if at in ties]
@@ -214,22 +150,29 @@ def _joined(tokens: list[Token], at: int, text: str) -> bool:
     return numbers and bool(_JOINS_NUMBERS.fullmatch(text, one.end, other.start))
 
 
-def _ties(tokens: list[Token], text: str) -> dict[int, int]:
-    """How strongly token i and token i + 1 are tied, for every i where they are."""
+def _ties(tokens: list[Token], text: str) -> tuple[dict[int, int], bool]:
+    """How strongly token i and token i + 1 are tied, for every i where they are.
+
+    The second value says that a word which may be a label or not follows a number: "a 30% chance of no change".
+    """
     ties = {}
+    unclear = False
     for at, (one, other) in enumerate(pairwise(tokens)):
         gap = text[one.end : other.start]
         if len(gap) > 120 or isinstance(one, Mention) == isinstance(other, Mention):
             continue
         if isinstance(one, Mention):
-            strength = _after_label(gap)
+            strength = 0 if _SUBTRACTED.search(text[max(0, one.start - 12) : one.start]) else _after_label(gap)
             if strength == NEAR and not _VALUE_STANDS_ALONE.match(text, other.end):
                 strength = 0
         else:
-            strength = _before_label(gap) if _LABEL_STANDS_ALONE.match(text, other.end) else 0
+            strength = _before_label(gap)
+            if strength and not _LABEL_STANDS_ALONE.match(text, other.end):
+                unclear |= strength == NEAR and other.label.casefold() != "yes"
+                strength = 0
         if strength:
             ties[at] = strength
-    return ties
+    return ties, unclear
 
 
 def _after_label(gap: str) -> int:
@@ -237,19 +180,21 @@ def _after_label(gap: str) -> int:
     gap = _REMARK.sub(" ", _CONDITION.sub(" ", gap, count=1))
     parts = [part.lower() for part in _GAP_PART.findall(gap) if part not in _QUIET_MARKS]
     marks = {part for part in parts if not part[0].isalpha() and part != "\n"}
-    if marks - _LINK_MARKS - {",", "/"}:
+    if marks - _LINK_MARKS - {",", "/", ";"}:
         return 0  # a sentence or an object ends between them
-    words = {part for part in parts if part[0].isalpha()}
-    linked = bool(marks & _LINK_MARKS or words & _LINK_WORDS)
-    weak = "/" in marks or ("," in marks and parts[parts.index(",") + 1 :][:1] != ["with"])
+    links = [at for at, part in enumerate(parts) if part in _LINKS]
+    weak = bool(marks & {"/", ";"}) or ("," in marks and parts[parts.index(",") + 1 :][:1] != ["with"])
     if "\n" in parts:
-        line = parts[: parts.index("\n")]
-        weak = weak or not line or line[-1] not in _LINK_MARKS
-    if words - _VALUE_WORDS - _LINK_WORDS:
-        if "\n" in parts or (parts[-1] not in _LINK_MARKS and parts[-1] not in _LINK_WORDS):
-            return 0
-        weak = True
-    return WEAK if weak else LINKED if linked else NEAR
+        weak = weak or parts[max(0, parts.index("\n") - 1)] not in (":", "=", "→")
+    first_link = links[0] if links else len(parts)
+    strange = [
+        part
+        for at, part in enumerate(parts)
+        if part[0].isalpha() and part not in _LINKS and part not in (_LABEL_NOUNS if at < first_link else _VALUE_WORDS)
+    ]
+    if strange and ("\n" in parts or parts[-1] not in _LINKS):
+        return 0
+    return WEAK if weak or strange else LINKED if links else NEAR
 
 
 def _before_label(gap: str) -> int:
@@ -287,11 +232,11 @@ def _strongest(tokens: list[Token], ties: dict[int, int], text: str) -> list[Pai
 
 def _has_second_value(tokens: list[Token], at: int, text: str) -> bool:
     """Whether token `at` is a number with another one beside it that may as well be meant: "Yes: 0.2, 0.3"."""
-    if not _joined(tokens, at, text):
+    one, other = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else None
+    if not (isinstance(one, Number) and isinstance(other, Number)):
         return False
-    one, other = tokens[at : at + 2]
-    assert isinstance(one, Number)
-    assert isinstance(other, Number)
+    if other.start - one.end > 60 or not _JOINS_NUMBERS.fullmatch(_REMARK.sub(" ", text[one.end : other.start])):
+        return False
     return other.telling and not same(one, other) and bool(_VALUE_STANDS_ALONE.match(text, other.end))
 
 

@@ -8,7 +8,7 @@ import html
 import re
 import unicodedata
 
-LONGEST = 60_000  # characters read of one answer: half from its start, half from its end
+LONGEST = 16_000  # characters read of one answer: half from its start, half from its end
 
 # <think>, </think>, [THINK], ◁/think▷ and the like.
 _THOUGHT_TAG = re.compile(
@@ -67,7 +67,7 @@ _BLOCK_TAGS = frozenset(
 )
 _ANSWER_TAGS = frozenset(("answer", "final", "final_answer", "output", "response", "result"))
 
-_FENCE = re.compile(r"```+[ \t]*(?:json\w*|python|text|txt|yaml|yml|xml|csv|markdown|md|latex|plaintext)?\b", re.I)
+_FENCE = re.compile(r"```[ \t]*(?:json\w*|python|text|txt|yaml|yml|xml|csv|markdown|md|latex|plaintext)?\b", re.I)
 _STRUCK_OUT = re.compile(r"~~[^~]{0,500}~~")
 _ARROW = re.compile(r"[-=]{1,3}>")
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>[ \t]?)+(?=[^\d\s>.~=])", re.MULTILINE)
@@ -104,7 +104,7 @@ def without_thoughts(text: str) -> tuple[str, bool]:
 def plain(text: str) -> str:
     """The same words without markup: ASCII digits, plain quotes and dashes, no emphasis, tags or LaTeX.
 
-    Of an answer above 60,000 characters the middle is left out.
+    Of an answer above 16,000 characters the middle is left out.
     """
     text = _shortened(text)
     if "&" in text:
@@ -116,6 +116,8 @@ def plain(text: str) -> str:
     if ">" in text:
         text = _ARROW.sub("→", _TAG.sub(_plain_tag, text))
         text = _QUOTED_LINE.sub("", text)
+    if "<" in text or ">" in text:
+        text = text.replace(">=", "≥").replace("<=", "≤")
     if "`" in text:
         text = _FENCE.sub("\n", text)
     if "~~" in text:

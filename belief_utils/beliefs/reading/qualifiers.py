@@ -7,7 +7,7 @@ list markers, ages and measurements, are left out.
 import re
 from dataclasses import replace
 
-from belief_utils.beliefs.numbers import HIDDEN, Number, read_numbers
+from belief_utils.beliefs.reading.numbers import HIDDEN, Number, read_numbers
 
 _FLAGS = re.VERBOSE | re.IGNORECASE
 
@@ -20,12 +20,12 @@ _ABOUT = r"""(?:[~+]|about|approx(?:imately)?\.?|around|roughly|circa|ca\.?|mayb
     |precisely|only|just|some|an?|estimated(?:\sat)?|say|well|slightly|etwa|rund|ungefähr)"""
 _BETWEEN = re.compile(rf"(?:{_ABOUT}\s)?(?:between|zwischen|entre)\b", _FLAGS)
 _BEFORE = re.compile(
-    rf"""(?<!\w)(?:(?:(?P<bound>{_BOUND})|(?P<almost>{_ALMOST})|(?P<between>between|zwischen|entre)|{_ABOUT})
+    rf"""(?:(?<!\w)|(?=[<>≤≥~+]))(?:(?:(?P<bound>{_BOUND})|(?P<almost>{_ALMOST})|(?P<between>between|zwischen|entre)|{_ABOUT})
     \s{{0,2}}){{1,4}}$""",
     _FLAGS,
 )
 _BOUND_AFTER = re.compile(
-    r"""\s?(?:\+(?!\s?\d)|(?:or|and)\s(?:more|less|higher|lower|greater|above|below|fewer|over|under|smaller|larger)\b)""",
+    r"""\s?(?:\+(?!\s?[\d/])|(?:or|and)\s(?:more|less|higher|lower|greater|above|below|fewer|over|under|smaller|larger)\b)""",
     _FLAGS,
 )
 
@@ -33,7 +33,7 @@ _BOUND_AFTER = re.compile(
 _RANGE_GAP = re.compile(r"[ \t]{0,2}(?:-|\.\.+|~|to|bis|à)[ \t]{0,2}", re.IGNORECASE)
 _BETWEEN_GAP = re.compile(r"\s{0,2}(?:and|und|et|&|-|to)\s{0,2}", re.IGNORECASE)
 _OR_GAP = re.compile(r"[ \t](?:or|oder)(?:[ \t]maybe|[ \t]perhaps)?[ \t]", re.IGNORECASE)
-_TOLERANCE_GAP = re.compile(r"\s?(?:±|\+\s?/|plus[\s/-](?:or[\s-])?(?:minus)?)\s?", re.IGNORECASE)
+_TOLERANCE_GAP = re.compile(r"\s?(?:±|\+\s?/\s?-?|plus[\s/-](?:or[\s-])?(?:minus)?)\s?", re.IGNORECASE)
 _BRACKET_GAP = re.compile(rf"\s?[(\[][^()\[\]\d\n{HIDDEN}]{{0,40}}")
 _PAIR_GAP = re.compile(r"\s?(?:,|;|to|-)\s?", re.IGNORECASE)
 _SAME_GAP = re.compile(r"\s{0,2}(?:[(\[=,]|or|i\.e\.,?)[\s(\[=~]{0,3}(?:i\.e\.,?\s)?", re.IGNORECASE)
@@ -45,6 +45,10 @@ _UNIT_AFTER = re.compile(
     |m/s|°|beats|points?|pack|patients?|people|factors?|symptoms?|cases|times|murmur|systolic)(?!\w)""",
     _FLAGS,
 )
+_NOUN_AFTER = re.compile(
+    r"[ \t](?!(?:and|or|but|while|vs|to|bis|out|in|with|for|chance|probability|likelihood|is|are)\b)[^\W\d_]",
+    re.IGNORECASE,
+)
 _REFERENCE_BEFORE = re.compile(
     r"""\b(?:step|question|case|patient|option|table|figure|stage|grade|class|type|part|scenario|example|level|phase
     |section|item|group|nyha|top|age|aged|pain)\s{1,2}$""",
@@ -55,6 +59,7 @@ _CONFIDENCE_AFTER = re.compile(
     r"\s?(?:confiden(?:t|ce)|certain|certainty|sure|accura\w+|guarantee\w*)\b", re.IGNORECASE
 )
 _ODDS_BEFORE = re.compile(r"\bodds\b[^.;\n\d]{0,25}$", re.IGNORECASE)
+_BROKEN_OFF = re.compile(r"\.\s\d")
 _INTERVAL = (
     r"(?:CI|CrI|KI|HDI|confidence\sint|credib|prediction\sint|uncertainty|plausible|interval|range|limits|bounds)"
 )
@@ -63,6 +68,13 @@ _INTERVAL_GAP = re.compile(
     _FLAGS,
 )
 _INTERVAL_AFTER = re.compile(rf"[\s-]?{_INTERVAL}", re.IGNORECASE)
+# 0.8 * 0.1 = 0.08: only the result is a value.
+_OPERAND_AFTER = re.compile(
+    rf"""\)?\s?(?:(?:[×x*·÷+/]\s?|-\s)\(?[\d.](?:[^=~;.\n{HIDDEN}]|\.(?!\s)){{0,80}}[=~]\s?[\d.]|[-−]\s?p\w{{0,3}}\s?\()""",
+    _FLAGS,
+)
+_OPERATOR_BEFORE = re.compile(r"[×x*·÷+/-]\s?\(?$")
+_RESULT_AFTER = re.compile(r"\s?\)?\s?[=~→]\s?[\d.]")
 _MARKER_BEFORE = re.compile(r"(?:^|\n)[\s|(\[]{0,4}$")
 _MARKER_AFTER = re.compile(r"[.)\]][ \t]{1,2}(?=[^\s\d])")
 _LABEL_MARKER_AFTER = re.compile(rf"[.)][ \t]{{0,2}}[\"']?{HIDDEN}")
@@ -88,8 +100,10 @@ def _with_words_around(number: Number, text: str) -> Number:
         start -= len(before) - words.start()
         if words["bound"] or (words["almost"] and number.value in (0, 1)):
             problem = problem or "censored"
-    if not number.certain and _ODDS_BEFORE.search(before):
+    if not number.certain and "dds" in before and _ODDS_BEFORE.search(before):
         problem = problem or "ambiguous"  # odds are not probabilities
+    if number.value == 0 and _BROKEN_OFF.match(text, end):
+        problem = problem or "ambiguous"  # "0. 3"
     if after := _BOUND_AFTER.match(text, end):
         problem, end = problem or "censored", after.end()
     return replace(number, start=start, end=end, problem=problem)
@@ -98,11 +112,17 @@ def _with_words_around(number: Number, text: str) -> Number:
 def _is_something_else(number: Number, text: str) -> bool:
     """Whether it is a list marker, an age, a measurement, or how sure the answer is."""
     before, after = text[max(0, number.start - 30) : number.start], text[number.end : number.end + 20]
-    if _CONFIDENCE_AFTER.match(after) or _CONFIDENCE_BEFORE.search(before):
+    if _CONFIDENCE_AFTER.match(after) or ("onfidence" in before and _CONFIDENCE_BEFORE.search(before)):
+        return True
+    if _OPERAND_AFTER.match(text, number.end):
+        return True
+    if _RESULT_AFTER.match(after) and _OPERATOR_BEFORE.search(before):
         return True
     if number.certain or number.problem == "no number":
         return False
-    if _UNIT_AFTER.match(after) or _REFERENCE_BEFORE.search(before):
+    if _UNIT_AFTER.match(after) or (before[-1:] == " " and _REFERENCE_BEFORE.search(before)):
+        return True
+    if not number.telling and _NOUN_AFTER.match(after):
         return True
     if not text[number.start : number.end].isdigit():
         return False
@@ -132,6 +152,8 @@ def _joined(numbers: list[Number], text: str) -> list[Number]:
         left_out = left_out or _aside(kept, merged[position : position + 3], text)
         if left_out:
             left_out -= 1
+            if kept:
+                kept[-1] = _with_aside(kept[-1], number)
         else:
             kept.append(number)
     return kept
@@ -160,7 +182,7 @@ def same(one: Number, other: Number) -> bool:
     if one.problem or other.problem:
         return one.problem == other.problem and one.value == other.value
     values = [n.value if n.certain or n.value <= 1 else n.value / 100 for n in (one, other)]
-    return abs(values[0] - values[1]) < 0.0051
+    return abs(values[0] - values[1]) < min(0.0051, 0.25 * max(values) + 1e-9)
 
 
 def _aside(kept: list[Number], coming: list[Number], text: str) -> int:
@@ -181,8 +203,16 @@ def _aside(kept: list[Number], coming: list[Number], text: str) -> int:
     ):
         return 1
     if _BRACKET_GAP.fullmatch(gap) or _INTERVAL_GAP.fullmatch(gap):
-        return 1 if number.problem == "range" else _interval_length(coming, text) // 2 * 2
+        return 1 if number.problem in ("range", "censored") else _interval_length(coming, text) // 2 * 2
     return 0
+
+
+def _with_aside(number: Number, aside: Number) -> Number:
+    """The number, ending after a comment on it; "1 (100%)" tells the scale of the 1."""
+    if aside.certain and not number.certain and same(number, aside):
+        value = number.value if number.value <= 1 else aside.value
+        return replace(number, end=aside.end, value=value, certain=True, telling=True)
+    return replace(number, end=aside.end)
 
 
 def _interval_length(numbers: list[Number], text: str) -> int:

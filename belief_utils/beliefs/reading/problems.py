@@ -20,22 +20,30 @@ PROBLEMS: dict[str, str] = {
     "no decision": "neither confidence nor a choice",
 }
 
-_SAY = r"""(?:provid|giv|offer|assign|estimat|determin|assess|diagnos|predict|calculat|comput|answer|assist|help|say
-    |tell|make|quantif|supply|comply|return|comment|speculat|evaluat|decid|do|fulfil|respond|generate|engage|know)"""
-_REFUSAL = re.compile(
-    rf"""\b(?:i|we|ai|model|assistant|one|it)\b[^.;\n]{{0,60}}?\b(?:cannot|can\snot|can't|could\snot|couldn't|won't|will\snot
-        |unable|not\sable|not\squalified|not\s(?:be\s)?(?:comfortable|appropriate|permitted|allowed)|not\sin\sa\sposition
-        |declin\w+|refus\w+|must\snot|mustn't|not\sgoing\sto)\b(?:(?!\bbut\b|\bhowever\b|\balthough\b)[^.;\n]){{0,60}}?\b{_SAY}
-    |^\W*(?:cannot|can't|unable\sto|declin\w+|refus\w+)\b
-    |\b(?:not\spossible|impossible|no\sway)\sto\s{_SAY}
-    |\b(?:cannot|can't|could\snot|can\snot)\sbe\s(?:reliably\s|accurately\s)?(?:determin|estimat|assess|calculat|answer|given|made)
+# "I ... cannot ... provide": who speaks, that it is not done, what is not done.
+_SPEAKER = re.compile(r"\b(?:i|we|ai|model|assistant|one|it)\b[^.;\n]*$|(?:^|[.:;\n])\W*$", re.IGNORECASE)
+_CANNOT = re.compile(
+    r"""\b(?:cannot|can\snot|can't|could\snot|couldn't|won't|will\snot|unable|not\sable|not\squalified|not\sin\sa\sposition
+    |not\s(?:be\s|feel\s)?(?:comfortable|appropriate|permitted|allowed)|\w+n't\sfeel\scomfortable|declin\w{1,3}|refus\w{1,3}|must\snot|mustn't|not\sgoing\sto)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SAY = re.compile(
+    r"""(?:(?!\bbut\b|\bhowever\b|\balthough\b)[^.;\n]){0,60}?\b(?:provid|giv|offer|assign|estimat|determin|assess|diagnos|predict
+    |calculat|comput|answer|assist|help|say|tell|make|quantif|supply|comply|return|comment|speculat|evaluat|decid|do\b|fulfil
+    |respond|generat|engag|know)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NO_ANSWER = re.compile(
+    r"""\b(?:not\spossible|impossible|no\sway)\sto\s(?:\w+\s){0,2}?(?:say|tell|know|give|provid|estimat|determin|assess|predict|decid)
+    |\b(?:cannot|can't|could\snot|can\snot)\sbe\s(?:\w+ly\s)?(?:determin|estimat|assess|calculat|answer|given|made)
     |\b(?:insufficient|not\senough|inadequate|too\slittle)\s(?:\w+\s)?(?:information|data|detail|evidence|context)
+    |\bi\s(?:must\s|have\sto\s)?(?:refuse|decline)\b
     |\bi\s(?:don't|do\snot)\s(?:know|have\s(?:enough|sufficient|access))\b
     |\bkann\s(?:ich\s|leider\s)*(?:keine?n?|nicht)\b|\bno\spuedo\b|\bne\s(?:peux|puis)\spas\b|无法|不能""",
     re.VERBOSE | re.IGNORECASE,
 )
 _ADVICE = re.compile(
-    r"""\bas\san\sai\b|\bi(?:'m|\sam)\s(?:sorry|not\sa\s(?:doctor|physician))|\b(?:consult|see|seek|contact|speak\s(?:to|with)|talk\sto)
+    r"""\bas\san\sai\b|\bbeyond\smy\b|\boutside\s(?:of\s)?(?:my|the)\sscope|\b(?:rather|prefer)\snot\b|\b(?:unethical|irresponsible)\b|\bi(?:'m|\sam)\s(?:sorry|not\sa\s(?:doctor|physician))|\b(?:consult|see|seek|contact|speak\s(?:to|with)|talk\sto)
     \b[^.\n]{0,40}\b(?:doctor|physician|professional|provider|advice|attention|care)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -60,22 +68,32 @@ def refuses(text: str, *, until: int | None = None) -> bool:
         until: where a value stands; a refusal counts only if it governs the value, that is, if no sentence ends
             and no "but" stands between them.
     """
-    match = _REFUSAL.search(text)
+    end = _end_of_refusal(text)
     if until is None:
-        return bool(match or _ADVICE.search(text))
-    if not match or match.end() > until:
+        return end is not None or bool(_ADVICE.search(text))
+    if end is None or end > until:
         return False
-    between = text[match.end() : until]
-    return not (_SENTENCE_END.search(between) or _CONTRAST.search(between))
+    return not (_SENTENCE_END.search(text, end, until) or _CONTRAST.search(text, end, until))
 
 
 def after_refusal(text: str) -> int:
     """Where an answer goes on after a refusal ("I cannot be sure, but ..."): 0 without one, else past "but"."""
-    match = _REFUSAL.search(text)
-    if not match:
+    end = _end_of_refusal(text)
+    if end is None:
         return 0
-    contrast = _CONTRAST.search(text, match.end())
+    contrast = _CONTRAST.search(text, end)
     return contrast.end() if contrast else len(text) + 1
+
+
+def _end_of_refusal(text: str) -> int | None:
+    """Where the first words that refuse end, or None."""
+    ends = [match.end()] if (match := _NO_ANSWER.search(text)) else []
+    for cannot in _CANNOT.finditer(text):
+        said = _SAY.match(text, cannot.end())
+        if said and _SPEAKER.search(text[max(0, cannot.start() - 60) : cannot.start()]):
+            ends.append(said.end())
+            break
+    return min(ends, default=None)
 
 
 def finality(lead: str) -> int:

@@ -52,9 +52,10 @@ _ODDS = re.compile(  # 3:1, 3 to 1 against, three to one in favour
     _FLAGS,
 )
 _ODDS_BEFORE = re.compile(r"\bodds\b(?P<side>\s(?:against|in\sfavou?r))?[^.;\n\d]{0,30}$", re.IGNORECASE)
+_ODDS_AFTER = re.compile(r"\sodds\b", re.IGNORECASE)
 _RATIO = re.compile(  # 1 in 10, 3/10, 3 out of 10, one in a hundred
     rf"""(?<![\w.,/^])(?P<top>{_WHOLE}|{_WORD})
-    (?:\s?/\s?|[\s-](?:in|out\sof|per|von|aus|sur)[\s-](?:a\s|every\s)?)
+    (?:\s?(?P<slash>/)\s?|[\s-](?:in|out\sof|per|von|aus|sur)[\s-](?:a\s|every\s)?)
     (?P<bottom>{_WHOLE}|{_WORD}\b)(?![\w/%]|[.,]\d|\s%)""",
     _FLAGS,
 )
@@ -105,6 +106,7 @@ def _read_odds(match: re.Match[str], text: str) -> Number | None:
     """Odds with their direction; without one they can be read both ways."""
     before = _ODDS_BEFORE.search(text[max(0, match.start() - 60) : match.start()])
     side = match["side"] or (before and before["side"])
+    before = before or _ODDS_AFTER.match(text, match.end())
     left, right = _size(match["left"]), _size(match["right"])
     if left + right == 0 or not (side or before or match["colon"]):
         return None
@@ -116,8 +118,8 @@ def _read_odds(match: re.Match[str], text: str) -> Number | None:
 
 def _read_ratio(match: re.Match[str], text: str) -> Number | None:
     top, bottom = _size(match["top"]), _size(match["bottom"])
-    if top > bottom or bottom == 0 or top + bottom == 100:  # a blood pressure; "30/70" is a split
-        return None
+    if top > bottom or bottom == 0 or (match["slash"] and top + bottom == 100):
+        return None  # a blood pressure; "30/70" is a split
     return Number(*match.span(), top / bottom, certain=True, telling=True)
 
 
@@ -146,7 +148,7 @@ def _read_plain(match: re.Match[str], text: str) -> Number | None:
     value /= 100 if percent else 1000 if match["mille"] else 1
     problem = "out of range" if match["sign"] or (certain and value > 1) or value == float("inf") else None
     dashed = bool(match["sign"]) and text[: match.start()].rstrip(" ")[-1:] == HIDDEN
-    telling = certain or 0 < value < 1 or (value <= 1 and not digits.isdigit())
+    telling = certain or 0 < value < 1 or (value <= 1 and (power != "" or not digits.isdigit()))
     return Number(*match.span(), value, certain, telling, problem, dashed)
 
 
