@@ -717,3 +717,43 @@ def test_every_problem_has_a_one_line_meaning_and_is_met_in_these_tests():
     met = {problem for *_, problem in [*SHAPES, *DECISIONS]} - {None}
     assert met == set(PROBLEMS)
     assert all(re.fullmatch(r"[a-z ]+", problem) for problem in PROBLEMS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There is a 70% chance they do not have diabetes.",
+        "70% chance the patient doesn't have diabetes",
+        "70% likely not to have diabetes",
+        "85% probable that the infant does not have colic",
+        "90% likely to be free of disease",
+        "The chance of being healthy is 80%",
+        "The likelihood they are not diabetic is 0.7",
+        "They do not have diabetes with probability 0.8",
+        "The patient does not have diabetes (80%)",
+        "They probably do not have it: 80%",
+        "0.7 that they do not",
+        "Chance without disease 0.75",
+        "No diabetes: 80%",
+    ],
+)
+def test_the_probability_of_not_having_it_is_never_taken_for_the_one_of_having_it(text):
+    parsed = parse_probabilities(text)
+    assert parsed.values is None
+    assert parsed.problem == "ambiguous"
+
+
+@pytest.mark.parametrize(
+    ("text", "belief"),
+    [
+        ("unlikely to have it, 20%", 0.2),
+        ("30% chance, as they do not smoke", 0.3),
+        ("no history of stroke has a 20% chance", 0.2),
+        ("The patient does not have high blood pressure, so the probability of diabetes is 20%.", 0.2),
+        ("The likelihood of diabetes in a patient with no history of stroke is 20%", 0.2),
+        ("There is a 20% chance that they have diabetes, which is not negligible", 0.2),
+        ("30% probability of having diabetes and does not need treatment", 0.3),
+    ],
+)
+def test_a_not_about_something_else_does_not_matter(text, belief):
+    assert parse_probabilities(text).belief == pytest.approx(belief)

@@ -29,9 +29,26 @@ _OTHER_QUANTITY = re.compile(
     |\b(?:increas|decreas|reduc|rais|lower)\w*\s(?:\w+\s){0,3}?(?:by|of)\s$""",
     re.VERBOSE | re.IGNORECASE,
 )
-_EVENT = r"(?:chance|probability|likelihood|risk|odds|possibility)\s(?:of|that|for)\s"
-_NOT = r"(?:not|no|without|absence|never|free|\w+n't|neither)\b"
-_OPPOSITE = re.compile(rf"{_EVENT}(?:(?!given|with|because|since|when|if|as|in)\w+\s){{0,5}}?{_NOT}", re.IGNORECASE)
+_EVENT = r"(?:chance|probability|likelihood|risk|odds|possibility)\s"
+_NOT = (
+    r"(?:not|no|without|absence|absent|never|free|healthy|unaffected|negative|neither"
+    r"|(?:disease|symptom)-free|\w+n['’]t)\b"
+)
+# Words after which a "not" is a reason, no event: "a 30% chance, as they do not smoke".
+_FEW_WORDS = r"(?:(?!(?:given|with|because|since|when|if|as|in|who|whose|and|but)\b)[\w'’]+\s)"
+_PERSON = r"(?:they|he|she|it|(?:the|this|that)\s(?:patient|person|infant|child|baby|individual|man|woman|boy|girl))"
+# The sentence with the number written as "#".
+_OPPOSITE = re.compile(
+    rf"""{_EVENT}(?:(?:of|that|for)\s)?{_FEW_WORDS}{{0,5}}?{_NOT}      # "probability that they do not have it is #"
+    |\#[^.;,\n#]{{0,3}}\s?(?:likely|probable|certain|sure|confident)\s{_FEW_WORDS}{{0,5}}?{_NOT}  # "# likely not to"
+    |\#\s(?:that\s)?{_PERSON}\s{_FEW_WORDS}{{0,3}}?{_NOT}              # "# that they do not"
+    |{_PERSON}\s(?:(?:most|very|almost|probably|likely|certainly)\s)*
+       (?:do(?:es)?\snot|do(?:es)?n['’]t)\s(?:(?:probably|likely)\s)?(?:have|suffer|show|meet|develop|it)\b
+       (?:(?!chance|likelihood|risk|odds|(?<!with\s)(?<!with\sa\s)probability)[^.;#]){{0,50}}\#
+    |{_PERSON}\s(?:(?:probably|likely)\s)?(?:is|are)(?:\snot|n['’]t)\s\w+[\s,:(]{{1,3}}(?:with\s(?:a\s)?probability\s(?:of\s)?)?\#
+    |(?:^|\n)\s*no\s(?!history)(?:\w+\s){{0,2}}\w+\s?[:=(-]\s?\#       # "No diabetes: #" """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _ANSWER_BEFORE = re.compile(
     r"(?:^|\n|[.!?]\s|\b(?:answer|decision|conclusion|prediction|diagnosis|label|result)\W{1,4}(?:is\W{1,3})?)[\s\"'(|-]*$",
     re.IGNORECASE,
