@@ -9,18 +9,23 @@ from typing import Any
 _HOMES = {
     "errors": ["BeliefError"],
     "asking.models": ["load_model", "load_models"],
-    "beliefs.datasets": ["Dataset", "Posterior", "dataset_names", "load_dataset"],
+    "beliefs.datasets": ["Dataset", "Posterior", "dataset_names", "load_dataset", "multistate_dataset_names"],
+    "beliefs.multistate_dataset": ["MultistateDataset", "MultistatePosterior", "load_multistate_dataset"],
     "beliefs.cases": ["evidence_from", "load_cases", "sample_cases"],
+    "beliefs.multistate_cases": ["load_multistate_cases", "sample_multistate_cases"],
     "beliefs.answers": ["ParsedDecision", "ParsedProbabilities", "parse_decision", "parse_probabilities"],
     "beliefs.judgments": ["load_beliefs", "load_coherence", "load_judgments", "reading"],
+    "beliefs.judgment_files": ["read_judgments"],
     "beliefs.information": ["conditional_mutual_information", "information_test", "plugin_information"],
     "beliefs.sufficiency": ["SufficiencyTest", "holm", "sufficiency_test"],
     "beliefs.prediction": ["PredictiveGain", "average_gain", "calibrated_information", "predictive_gain"],
     "beliefs.margins": ["SignedMargin", "signed_margin"],
     "beliefs.monotonicity": ["MonotonicityMargin", "monotonicity_margin"],
     "beliefs.multistate": ["multistate_margin"],
+    "beliefs.rationalise": ["Rationalisation", "rationalise", "rationalise_shares"],
     "beliefs.consistency": ["PromptConsistency", "prompt_consistency"],
     "beliefs.coherence": ["IteratedExpectation", "forest_baseline", "iterated_expectation_gap"],
+    "reporting.audit": ["Audit", "audit"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
