@@ -5,9 +5,7 @@ import argparse
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Describe the command."""
-    command = commands.add_parser(
-        "models", help="list the models of data/models.toml and what is stored of each"
-    )
+    command = commands.add_parser("models", help="list the models of data/models.toml and what is stored of each")
     command.set_defaults(run=run)
 
 

@@ -12,9 +12,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         description="Run every notebook for every model and dataset that has stored responses, then put the tables "
         "and figures together. What has not changed is not run again.",
     )
-    command.add_argument(
-        "--only", help="one notebook, by number or name, such as 01 or table1_belief_sufficiency"
-    )
+    command.add_argument("--only", help="one notebook, by number or name, such as 01 or table1_belief_sufficiency")
     command.add_argument("--model", help="only this model; the tables keep the rows of the others")
     command.add_argument("--dataset", help="only this dataset; the tables keep the rows of the others")
     command.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -26,9 +24,7 @@ def run(options: argparse.Namespace) -> int:
     from belief_utils.reporting.reproduce import reproduce
 
     began = time.monotonic()
-    done = reproduce(
-        only=options.only, model=options.model, dataset=options.dataset, progress=not options.quiet
-    )
+    done = reproduce(only=options.only, model=options.model, dataset=options.dataset, progress=not options.quiet)
     if not done.seconds and not done.written:
         print(f"nothing to do: {done.reused} runs and what they made are up to date")
         return 0

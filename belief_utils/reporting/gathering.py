@@ -1,7 +1,7 @@
 """The rows of a table: ours beside the published ones, group averages, and p values adjusted for their number."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -22,7 +22,9 @@ class TableRules:
         result: its folder below ``figures/``.
         published: the transcribed rows, a file of ``data/published``; empty where the text had none.
         published_averages: the transcribed averages.
-        averaged: the values that are averaged by model and by dataset.
+        averaged: the values that are averaged.
+        with_interval: those of them whose average has the interval of the paper's Table 1.
+        groups: what is averaged over, as in the paper: ``model``, ``dataset``, ``all``.
         families: p values; each is adjusted over the rows by Holm's method.
     """
 
@@ -30,6 +32,8 @@ class TableRules:
     published: str = ""
     published_averages: str = ""
     averaged: tuple[str, ...] = ()
+    with_interval: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ("model", "dataset")
     families: tuple[str, ...] = ()
 
 
@@ -97,35 +101,52 @@ def _adjust(table: TableRules, rows: list[dict[str, Any]]) -> None:
 
 
 def averages(table: TableRules) -> list[dict[str, Any]]:
-    """Averages by model and by dataset: the paper's own, then ours by the same rule."""
-    rows = []
-    for (dataset, model), row in _published(table.published_averages).items():
-        label = f"Average: {_group_name(dataset, model)}"
-        rows.append({**row, "label": label, "dataset": dataset, "model": model, "source": "published"})
-    ours_and_simulated = [row for row in measured(table) if row["source"] != "published"]
-    for model in dict.fromkeys(row["model"] for row in ours_and_simulated):
-        rows += _average(table, "all", model, [row for row in ours_and_simulated if row["model"] == model])
-    for dataset in dict.fromkeys(row["dataset"] for row in ours_and_simulated):
-        ours = [row for row in ours_and_simulated if row["dataset"] == dataset and row["source"] != "simulated"]
-        rows += _average(table, dataset, "all", ours)
-    return rows
+    """Averages by model, by dataset or over all: the paper's own, then ours by the same rule.
+
+    Simulated agents have an average each and are in no other; a group without a value has none.
+    """
+    models, datasets = {"all", *load_models()}, {"all", *dataset_names()}
+    published = [
+        {**row, "label": _group_name(dataset, model), "dataset": dataset, "model": model, "source": "published"}
+        for (dataset, model), row in _published(table.published_averages).items()
+        if dataset in datasets and model in models
+    ]
+    ours = [row for row in measured(table) if row["source"] != "published"]
+    averaged = [_average(table, *members) for members in _groups(table, ours)]
+    return [*published, *[row for row in averaged if any(name in row for name in table.averaged)]]
 
 
-def _average(table: TableRules, dataset: str, model: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _groups(table: TableRules, rows: Sequence[Row]) -> Iterator[tuple[str, str, Sequence[Row]]]:
+    """Dataset, model and rows of each group; simulated agents are in none but their own."""
+    if not table.averaged:
+        return
+    ours = [row for row in rows if row["source"] != "simulated"]
+    if "model" in table.groups:
+        for model in dict.fromkeys(row["model"] for row in ours):
+            yield "all", model, [row for row in ours if row["model"] == model]
+    if "dataset" in table.groups:
+        for dataset in dict.fromkeys(row["dataset"] for row in ours):
+            yield dataset, "all", [row for row in ours if row["dataset"] == dataset]
+    if "all" in table.groups and ours:
+        yield "all", "all", ours
+    simulated = [row for row in rows if row["source"] == "simulated"]
+    for model in dict.fromkeys(row["model"] for row in simulated):
+        yield "all", model, [row for row in simulated if row["model"] == model]
+
+
+def _average(table: TableRules, dataset: str, model: str, rows: Sequence[Row]) -> dict[str, Any]:
     from belief_utils.beliefs.prediction import average_gain
 
-    if not table.averaged or not rows:
-        return []
     sources = dict.fromkeys(row["source"] for row in rows)
     average: dict[str, Any] = {
-        "label": f"Average: {_group_name(dataset, model)}",
+        "label": _group_name(dataset, model),
         "dataset": dataset,
         "model": model,
         "source": ", ".join(sources),
     }
     for name in table.averaged:
         values = [row[name] for row in rows if row.get(name) is not None]
-        if len(values) > 1 and name == "forest_gain":
+        if len(values) > 1 and name in table.with_interval:
             group = average_gain(values)
             average |= {
                 name: group.estimate,
@@ -134,10 +155,10 @@ def _average(table: TableRules, dataset: str, model: str, rows: Sequence[Row]) -
             }
         elif values:
             average[name] = fmean(values)
-    return [average]
+    return average
 
 
 def _group_name(dataset: str, model: str) -> str:
     if dataset != "all":
-        return load_dataset(dataset).title
-    return load_models()[model].name if model != "all" else "all"
+        return f"Average: {load_dataset(dataset).title}"
+    return f"Average: {load_models()[model].name if model != 'all' else 'all pairs'}"

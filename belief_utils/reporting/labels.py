@@ -1,7 +1,7 @@
 """What a model and a dataset are called, and what kind of figure they give, wherever they are shown."""
 
 from belief_utils.asking.models import load_model
-from belief_utils.beliefs.datasets import STATUS, load_dataset
+from belief_utils.beliefs.datasets import load_dataset
 
 
 def title(dataset: str, model: str) -> str:
@@ -12,7 +12,7 @@ def title(dataset: str, model: str) -> str:
 def source(dataset: str, model: str) -> str:
     """What a pair's figures are: simulated, or real answers about real, surrogate or illustrative cases."""
     registered = load_model(model)
-    kind = STATUS[load_dataset(dataset).status].split(":")[0]
+    kind = load_dataset(dataset).status
     if registered.kind == "simulated":
         return f"simulated agent, {kind} cases"
     return f"real answers of {registered.name}, {kind} cases"

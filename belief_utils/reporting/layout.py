@@ -17,7 +17,11 @@ _LATEX = {
     "−": r"$-$",
     "±": r"$\pm$",
     "×": r"$\times$",
+    "<": "$<$",
+    ">": "$>$",
+    "·": r"$\cdot$",
     "γ": r"$\gamma$",
+    "Δ": r"$\Delta$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "√": r"$\surd$",
@@ -49,17 +53,16 @@ def p_value(value: float | None) -> str:
 
 
 def share(part: float | None, whole: float | None) -> str:
-    """A share in whole percent; "100 %" only where nothing is missing."""
+    """A share in whole percent; "100 %" only where nothing is missing, "0 %" only where all is."""
     if not whole or part is None:
         return "–"
     percent = 100 * part / whole
-    shown = f"{percent:.0f}"
-    return f"{percent:.1f} %" if shown == "100" and part < whole else f"{shown} %"
+    if 0 < part < whole and not 0.5 <= percent < 99.5:
+        return f"{min(max(percent, 0.1), 99.9):.1f} %"
+    return f"{percent:.0f} %"
 
 
-def markdown(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str, notes: Sequence[str]
-) -> str:
+def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str, notes: Sequence[str]) -> str:
     """A table as GitHub's Markdown: caption, table, notes."""
 
     def line(cells: Sequence[str]) -> str:
@@ -67,9 +70,7 @@ def markdown(
 
     rule = (
         "|"
-        + "|".join(
-            [" --- ", *[" ---: " if _is_numeric(rows, k) else " --- " for k in range(1, len(headings))]]
-        )
+        + "|".join([" --- ", *[" ---: " if _is_numeric(rows, k) else " --- " for k in range(1, len(headings))]])
         + "|"
     )
     body = [line(headings), rule, *[line(row) for row in rows]]
@@ -80,10 +81,7 @@ def latex(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str, 
     """A table as LaTeX, with booktabs' rules."""
 
     def line(cells: Sequence[str]) -> str:
-        return (
-            " & ".join("".join(_LATEX.get(character, character) for character in cell) for cell in cells)
-            + r" \\"
-        )
+        return " & ".join("".join(_LATEX.get(character, character) for character in cell) for cell in cells) + r" \\"
 
     columns = "l" + "".join("r" if _is_numeric(rows, k) else "l" for k in range(1, len(headings)))
     escaped = line([caption]).removesuffix(r" \\")

@@ -4,22 +4,25 @@ What a run depends on (the notebook, the package, the data) is remembered in ``.
 any of it, or any file that the run made, has changed.
 """
 
-import json
+import contextlib
 import logging
+import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from belief_utils.asking.models import load_models, nearest
-from belief_utils.beliefs.datasets import dataset_names
 from belief_utils.errors import BeliefError
-from belief_utils.paths import data, home
-from belief_utils.reporting.notebooks import Notebook, check_parameters, clean, notebook_bytes, read_notebook
-from belief_utils.reporting.results import digest, folder, pair, write_if_changed
+from belief_utils.paths import home
+from belief_utils.reporting.jobs import Job, jobs_for
+from belief_utils.reporting.memory import Memory
+from belief_utils.reporting.notebooks import clean, notebook_bytes
+from belief_utils.reporting.readme import update_readme
+from belief_utils.reporting.results import write_if_changed
+from belief_utils.reporting.tables import TABLES
 
 logger = logging.getLogger(__name__)
 
@@ -29,56 +32,19 @@ KERNELS = 2
 STARTS = 3
 
 
-@dataclass(frozen=True)
-class Job:
-    """One run of one notebook. ``model`` and ``dataset`` are empty for a notebook that runs once."""
-
-    notebook: Notebook
-    model: str = ""
-    dataset: str = ""
-
-    @property
-    def name(self) -> str:
-        """A name that no other run has."""
-        return f"{self.notebook.path.stem}/{pair(self.model, self.dataset)}" if self.model else self.notebook.path.stem
-
-    @property
-    def is_default(self) -> bool:
-        """Whether this run's outputs are what the committed notebook shows."""
-        default = {"model": self.model, "dataset": self.dataset}
-        return not self.model or all(self.notebook.parameters.get(k) == v for k, v in default.items())
-
-    def outputs(self) -> list[Path]:
-        """The files that this run has made."""
-        made = []
-        if self.model:
-            name = pair(self.model, self.dataset)
-            made = [
-                *folder(self.notebook.result).glob(f"{name}.*"),
-                folder(self.notebook.result) / f"rows/{name}.json",
-            ]
-        return sorted([*made, self.notebook.path] if self.is_default else made)
-
-
-@dataclass(frozen=True)
+@dataclass
 class Reproduced:
-    """What a run of the driver did: seconds per notebook, and the tables and figures that it wrote."""
+    """What a run of the driver did.
 
-    seconds: dict[str, float]
-    written: list[Path]
-    reused: int
+    Attributes:
+        seconds: per notebook, over all of its runs; empty if nothing had to be run.
+        written: the tables and pictures of all rows, and the README, as far as they changed.
+        reused: runs that found nothing changed.
+    """
 
-
-def available_pairs() -> list[tuple[str, str]]:
-    """The (model, dataset) pairs that have stored responses, in the order of the tables."""
-    models = list(load_models())
-    found = []
-    for dataset in dataset_names():
-        for model in models:
-            base = data("responses", model, f"{dataset}.jsonl")
-            if base.exists() or base.with_name(base.name + ".gz").exists():
-                found.append((model, dataset))
-    return found
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    written: list[Path] = field(default_factory=list)
+    reused: int = 0
 
 
 def reproduce(
@@ -96,89 +62,83 @@ def reproduce(
         progress: whether to show a bar.
 
     Raises:
-        BeliefError: a name is unknown, a notebook breaks a rule or fails; the message names notebook and cell.
+        BeliefError: a name is unknown, a notebook breaks a rule or fails; the message names notebook and cell. What
+            was finished until then is kept.
     """
-    jobs = _jobs(only, model, dataset)
-    memory = _Memory(home() / ".cache" / "reproduce.json")
-    due = [job for job in jobs if not memory.is_fresh(job)]
-    seconds: dict[str, float] = defaultdict(float)
-    with _bar(len(due), progress) as bar:
-        # The default runs come last among the pairs, for they show the whole table; the overview comes after all.
-        for phase in _phases(due):
-            _run_phase(phase, memory, seconds, bar)
-    written = _assemble({job.notebook.result for job in jobs if job.model}) if due or not memory.is_whole() else []
-    # The overview shows the tables, so it is looked at again when they are in place.
-    overview = [job for job in jobs if not job.model and not memory.is_fresh(job)]
-    _run_phase(overview, memory, seconds, _bar(0, False))
-    memory.keep_whole()
-    return Reproduced(dict(seconds), written, len(jobs) - len(due))
+    jobs = jobs_for(only, model, dataset)
+    memory = Memory(home() / ".cache" / "reproduce.json")
+    due = sum(not memory.is_run(job) for job in jobs)
+    done = Reproduced()
+    with _standing_at_home(), _bar(due, progress) as bar:
+        pairs = [job for job in jobs if job.model]
+        # The default runs come last among the pairs, for their notebooks show the whole table.
+        _run_all([job for job in pairs if not job.is_default], memory, done, bar)
+        _run_all([job for job in pairs if job.is_default], memory, done, bar)
+        for result in dict.fromkeys(job.notebook.result for job in pairs):
+            _put_together(result, memory, done)
+        done.written += update_readme()
+        # Notebooks that run once show tables; the overview, the first of them, comes last.
+        _run_all([job for job in jobs if not job.model][::-1], memory, done, bar)
+    return done
 
 
-def _jobs(only: str | None, model: str | None, dataset: str | None) -> list[Job]:
-    notebooks = [read_notebook(path) for path in sorted((home() / "notebooks").glob("[0-9]*.ipynb"))]
-    if only:
-        names = {alias: n for n in notebooks for alias in (n.path.stem, n.result, n.path.stem.split("_")[0])}
-        notebooks = [names[nearest(only, names, "notebook")]]
-    pairs = available_pairs()
-    if model:
-        nearest(model, load_models(), "model")
-        pairs = [p for p in pairs if p[0] == model]
-    if dataset:
-        nearest(dataset, dataset_names(), "dataset")
-        pairs = [p for p in pairs if p[1] == dataset]
-    if not pairs:
-        raise BeliefError(
-            f"no stored responses of {model or 'any model'} about {dataset or 'any dataset'}; collect some"
-        )
-    jobs = []
-    for notebook in notebooks:
-        if notebook.runs == "once":
-            jobs.append(Job(notebook))
-            continue
-        check_parameters(notebook, {"model": "", "dataset": ""})
-        jobs.extend(Job(notebook, m, d) for m, d in pairs)
-    return jobs
+def _run_all(jobs: Sequence[Job], memory: Memory, done: Reproduced, bar: Any) -> None:
+    """Run those of the jobs that have something to do; each is remembered as soon as it has ended."""
+    due = [job for job in jobs if not memory.is_run(job)]
+    done.reused += len(jobs) - len(due)
+    bar.total = max(bar.total or 0, bar.n + len(due))
+    remembered = set()
 
+    def ended(future: Future) -> None:
+        job = running[future]
+        done.seconds[job.notebook.path.stem] += future.result()
+        memory.remember_run(job)
+        remembered.add(future)
+        bar.update()
 
-def _phases(jobs: Sequence[Job]) -> Iterable[list[Job]]:
-    yield [job for job in jobs if job.model and not job.is_default]
-    yield [job for job in jobs if job.model and job.is_default]
-
-
-def _run_phase(jobs: Sequence[Job], memory: "_Memory", seconds: dict[str, float], bar: Any) -> None:
     with ThreadPoolExecutor(KERNELS) as pool:
-        futures = [(job, pool.submit(_run, job)) for job in jobs]
+        running = {pool.submit(_run, job): job for job in due}
         try:
-            for job, future in futures:
-                seconds[job.notebook.path.stem] += future.result()
-                memory.remember(job)
-                bar.update()
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
+            for future in as_completed(running):
+                ended(future)
+        except BaseException as error:
+            pool.shutdown(wait=False, cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                logger.warning("stopping after the notebooks that are running")
+            pool.shutdown(wait=True)
+            for future in running.keys() - remembered:
+                if not future.cancelled() and not future.exception():
+                    ended(future)
             raise
 
 
 def _run(job: Job) -> float:
     """Run one notebook; its outputs become the committed notebook's if it ran on its own parameters."""
     import nbformat
+    from jupyter_core.utils import ensure_event_loop
 
     began = time.monotonic()
     kept = home() / ".cache" / "notebooks" / f"{job.name.replace('/', '__')}.ipynb"
     kept.parent.mkdir(parents=True, exist_ok=True)
     # The default run is given nothing, so that papermill adds no cell of its own.
     given = {} if job.is_default else {"model": job.model, "dataset": job.dataset}
-    check_parameters(job.notebook, given)
-    _execute(job, kept, given)
-    content = clean(nbformat.read(kept, as_version=4))
-    kept.write_bytes(notebook_bytes(content))
+    try:
+        _execute(job, kept, given)
+    finally:
+        # Jupyter keeps an event loop for each thread and leaves it open.
+        ensure_event_loop().close()
+    try:
+        content = notebook_bytes(clean(nbformat.read(kept, as_version=4)))
+    except BeliefError as error:
+        raise BeliefError(f"{job.name}: {error}") from error
+    kept.write_bytes(content)
     if job.is_default:
-        write_if_changed(job.notebook.path, notebook_bytes(content))
+        write_if_changed(job.notebook.path, content)
     return time.monotonic() - began
 
 
 def _execute(job: Job, kept: Path, given: dict[str, str]) -> None:
     import papermill
-    from papermill.exceptions import PapermillExecutionError
 
     for attempt in range(1, STARTS + 1):
         try:
@@ -187,29 +147,69 @@ def _execute(job: Job, kept: Path, given: dict[str, str]) -> None:
                 str(kept),
                 parameters=given,
                 kernel_name="python3",
-                cwd=str(home()),
+                language="python",
                 progress_bar=False,
-                # The kernel's own remarks about its transport; what a cell writes is still seen.
-                extra_arguments=["--log-level=40"],
+                # What is printed comes in pieces that depend on how busy the machine is.
+                coalesce_streams=True,
+                # Without the kernel's remarks about its transport and about being told to end; what a cell writes is
+                # still seen.
+                extra_arguments=["--log-level=50"],
             )
             return
-        except PapermillExecutionError as error:
-            raise BeliefError(
-                f"{job.name}: cell {error.exec_count} failed with {error.ename}: {error.evalue}"
-            ) from error
-        except RuntimeError as error:
+        except Exception as error:
             # "Kernel died before replying to kernel_info": the start failed, nothing has run yet.
-            if "kernel_info" not in str(error) or attempt == STARTS:
-                raise BeliefError(f"{job.name}: its kernel did not start ({error})") from error
+            started = not isinstance(error, RuntimeError) or "kernel_info" not in str(error)
+            if started or attempt == STARTS:
+                if told := _in_one_line(error, kept, given):
+                    raise BeliefError(f"{job.name}: {told}") from error
+                raise
             logger.warning(f"{job.name}: its kernel did not start; trying again")
 
 
-def _assemble(results: Iterable[str]) -> list[Path]:
-    from belief_utils.reporting.assembly import assemble
-    from belief_utils.reporting.tables import TABLES
+def _in_one_line(error: Exception, kept: Path, given: dict[str, str]) -> str:
+    """What went wrong with a run, for its user; nothing for what is not known to happen."""
+    from jupyter_client.kernelspec import NoSuchKernel
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
 
-    wanted = set(results)
-    return [path for result in TABLES if result in wanted for path in assemble(result)]
+    if isinstance(error, PapermillExecutionError):
+        # papermill's own cell with the parameters counts for nobody else.
+        cell = f"code cell {error.exec_count - bool(given)} ({_first_line(error.source)})"
+        return f"{cell} failed with {error.ename}: {_first_line(error.evalue)}; see {kept}"
+    if isinstance(error, NoSuchKernel):
+        return "Jupyter finds no kernel 'python3'; install ipykernel, as `make reproduce` does"
+    if isinstance(error, DeadKernelError):
+        return "its kernel died while it ran; is there memory enough?"
+    return f"its kernel did not start ({_first_line(str(error))})" if isinstance(error, RuntimeError) else ""
+
+
+def _put_together(result: str, memory: Memory, done: Reproduced) -> None:
+    """Write a notebook's table and the picture of all its rows, if it has them and any part has changed."""
+    if result not in TABLES or memory.is_put_together(result):
+        return
+    from belief_utils.reporting.assembly import assemble
+
+    done.written += assemble(result)
+    memory.remember_table(result)
+
+
+@contextlib.contextmanager
+def _standing_at_home() -> Iterator[None]:
+    """Stand in the repository's top folder, which the kernels start in, and name it to them.
+
+    papermill can change the folder itself, but it does so for the whole process and start by start, which two threads
+    at once must not do.
+    """
+    top, named = home(), os.environ.get("BELIEF_HOME")
+    os.environ["BELIEF_HOME"] = str(top)
+    try:
+        with contextlib.chdir(top):
+            yield
+    finally:
+        if named is None:
+            del os.environ["BELIEF_HOME"]
+        else:
+            os.environ["BELIEF_HOME"] = named
 
 
 def _bar(total: int, progress: bool) -> Any:
@@ -218,65 +218,5 @@ def _bar(total: int, progress: bool) -> Any:
     return tqdm(total=total, unit=" runs", disable=not progress or not total)
 
 
-class _Memory:
-    """What each run depended on and what it made, by digest."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self.known = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            self.known = {}
-        self._package = _package_digest()
-        self._data: dict[str, str] = {}
-
-    def is_fresh(self, job: Job) -> bool:
-        return job.name in self.known and self.known[job.name] == self._state(job)
-
-    def remember(self, job: Job) -> None:
-        self.known[job.name] = self._state(job)
-        self._save()
-
-    def is_whole(self) -> bool:
-        """Whether every file below ``figures`` is as the last run left it."""
-        return self.known.get("figures") == _files_digest(home() / "figures", "**/*")
-
-    def keep_whole(self) -> None:
-        self.known["figures"] = _files_digest(home() / "figures", "**/*")
-        self._save()
-
-    def _save(self) -> None:
-        write_if_changed(self.path, json.dumps(self.known, indent=0, sort_keys=True).encode())
-
-    def _state(self, job: Job) -> dict[str, str]:
-        depends = [
-            self._package,
-            job.notebook.code,
-            json.dumps(dict(job.notebook.parameters)),
-            job.model,
-            job.dataset,
-        ]
-        depends.append(self._data_digest(job.model, job.dataset))
-        if not job.model:
-            depends.append(_files_digest(home() / "figures", "**/*"))
-        made = [path for path in job.outputs() if path.is_file()]
-        return {"depends": digest(*depends), "made": digest(*[path.read_bytes() for path in made])}
-
-    def _data_digest(self, model: str, dataset: str) -> str:
-        if (name := f"{model}/{dataset}") not in self._data:
-            files = [data("models.toml"), *sorted(data("published").glob("*"))]
-            if model:
-                files += [data("datasets", f"{dataset}.toml"), data("cases", f"{dataset}.csv")]
-                files += sorted(data("responses", model).glob(f"{dataset}.jsonl*"))
-            whole = [path.read_bytes() for path in files if path.is_file() and path.suffix != ".lock"]
-            self._data[name] = digest(*whole)
-        return self._data[name]
-
-
-def _package_digest() -> str:
-    return _files_digest(Path(__file__).resolve().parents[1], "**/*.py")
-
-
-def _files_digest(top: Path, pattern: str) -> str:
-    files = sorted(path for path in top.glob(pattern) if path.is_file())
-    return digest(*[part for path in files for part in (str(path.relative_to(top)), path.read_bytes())])
+def _first_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[0]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from belief_utils.errors import BeliefError
 from belief_utils.paths import home
 
 #: Digits that committed numbers are rounded to, so that another processor's last bits do not show.
@@ -39,9 +40,12 @@ def save_row(result: str, model: str, dataset: str, values: Mapping[str, Any]) -
 
 
 def load_rows(result: str) -> list[dict[str, Any]]:
-    """All rows that are kept of a table, sorted by file name."""
-    paths = sorted((folder(result) / "rows").glob("*.json"))
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    """All rows that are kept of a table, sorted by file name.
+
+    Raises:
+        BeliefError: a row's file is damaged.
+    """
+    return [_load_row(path) for path in sorted((folder(result) / "rows").glob("*.json"))]
 
 
 def write_if_changed(path: Path, content: bytes) -> bool:
@@ -50,8 +54,11 @@ def write_if_changed(path: Path, content: bytes) -> bool:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_bytes(content)
-    scratch.replace(path)
+    try:
+        scratch.write_bytes(content)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
     return True
 
 
@@ -64,12 +71,20 @@ def digest(*contents: bytes | str) -> str:
     return total.hexdigest()
 
 
-def rounded(value: float, digits: int = DIGITS) -> float | None:
+def rounded(value: float | None, digits: int = DIGITS) -> float | None:
     """A number to so many significant digits; ``None`` for what is not finite."""
     if value is None or not math.isfinite(value):
         return None
     # Adding zero turns -0.0 into 0.0.
     return float(f"{value:.{digits}g}") + 0.0
+
+
+def _load_row(path: Path) -> dict[str, Any]:
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+        return {"dataset": row["dataset"], "model": row["model"], **row}
+    except (ValueError, KeyError, TypeError) as error:
+        raise BeliefError(f"{path} is not a row of a table; delete it and run: belief reproduce") from error
 
 
 def _plain(value: Any) -> Any:

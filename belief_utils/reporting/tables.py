@@ -84,6 +84,7 @@ SUFFICIENCY = Table(
         published="table1_sufficiency.csv",
         published_averages="table1_averages.csv",
         averaged=("forest_gain",),
+        with_interval=("forest_gain",),
         families=("p_value", "adjusted_p_value"),
     ),
     "Table 1. Does the action tell more about the outcome than the reported belief does?",
@@ -138,6 +139,7 @@ CONSISTENCY = Table(
         published="table3_prompt_consistency.csv",
         published_averages="table3_averages.csv",
         averaged=("within_sd", "rmse"),
+        groups=("model", "all"),
     ),
     "Table 3. Does the belief stay when the prompt names a squared-error score?",
     {
@@ -245,8 +247,8 @@ def _sources(rows: Sequence[Row]) -> str:
         **{status: text.split(": ", 1)[1] for status, text in STATUS.items()},
         "simulated": "agents whose answers are known, as controls",
     }
-    present = [source for source in shown if any(source in row["source"] for row in rows)]
-    told = "; ".join(f"{source} = {shown[source]}" for source in present)
+    present = [source for source in shown if any(source in row["source"].split(", ") for row in rows)]
+    told = "; ".join(f"{source} = {shown[source]}" for source in present) or "no row yet"
     return (
         f"Source: {told}. The answers in rows that are not published or simulated are real answers of the model named."
     )
