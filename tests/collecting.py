@@ -35,7 +35,7 @@ def start(
     Args:
         home: the repository that it works in.
         output: where its standard output and errors go.
-        kept: a file that gets the key of every answer once the store has acknowledged it.
+        kept: a file that gets the key of every answer and failure once the store has taken it.
         limit: bytes that a file may have at most, as on a full disk.
     """
     process = _copies.Process(target=_run, args=(home, list(arguments), output, kept, limit))
@@ -43,10 +43,10 @@ def start(
     return process
 
 
-def run(home: Path, arguments: Sequence[str], output: Path, *, limit: int | None = None) -> int:
-    """Run ``belief`` to its end and return the exit code."""
+def run(home: Path, arguments: Sequence[str], output: Path, *, limit: int | None = None, patience: float = 60) -> int:
+    """Run ``belief`` to its end, or for so many seconds, and return the exit code."""
     process = start(home, arguments, output, limit=limit)
-    process.join(60)
+    process.join(patience)
     code = process.exitcode
     process.kill()
     process.join()
@@ -68,8 +68,8 @@ def _run(home: Path, arguments: list[str], output: Path, kept: Path | None, limi
     if kept is not None:
         append = Store.append
 
-        def acknowledged(store: Store, record: dict) -> None:
-            append(store, record)
+        def acknowledged(store: Store, record: dict, *, sync: bool = True) -> None:
+            append(store, record, sync=sync)
             with kept.open("a") as keys:
                 keys.write(record["key"] + "\n")
 

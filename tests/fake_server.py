@@ -1,7 +1,10 @@
 """A small OpenAI-compatible server on loopback that gives right answers and misbehaves on demand."""
 
+import functools
+import gzip
 import hashlib
 import json
+import math
 import re
 import socket
 import struct
@@ -16,6 +19,15 @@ from typing import Any
 
 #: Tells the SDK to try again at once, so that a test of retries does not wait for its back-off.
 AT_ONCE = {"retry-after-ms": "1"}
+
+#: Bytes of a reply that is too large.
+HUGE = 100 * 2**20
+
+
+@functools.cache
+def bomb() -> bytes:
+    """A hundred thousand bytes that unpack to a hundred million."""
+    return gzip.compress(b" " * HUGE, 6)
 
 
 @dataclass(frozen=True)
@@ -54,8 +66,12 @@ class FakeServer:
         always: the fault of every request that the script says nothing about (``ok``: none).
         choose: says the fault of a request from its body, before ``always`` is looked at.
         latency: seconds that an answer takes.
+        huge_sent: bytes of the last huge reply that the client took.
         answer: the text of an answer, from the request's body, how many answers to the same body came before, and
             the place among those of one request.
+        words: the probabilities of first words, told where log-probabilities are asked for.
+        fingerprint: the system fingerprint that answers carry.
+        reasoning: what answers bring beside their text as a reasoning model's thoughts.
     """
 
     def __init__(self) -> None:
@@ -65,6 +81,10 @@ class FakeServer:
         self.choose: Callable[[Mapping[str, Any]], str | None] = lambda body: None
         self.latency = 0.0
         self.answer: Callable[[Mapping[str, Any], int, int], str] = right_answer
+        self.words: Callable[[Mapping[str, Any]], Mapping[str, float]] = lambda body: {"Yes": 0.6, "No": 0.4}
+        self.fingerprint = "fp_fake"
+        self.reasoning: str | None = None
+        self.huge_sent = 0
         self.stopping = threading.Event()
         self._lock = threading.Lock()
         self._answered: dict[str, int] = {}
@@ -200,11 +220,8 @@ class _Handler(BaseHTTPRequestHandler):
             "object": "chat.completion",
             "created": 1_700_000_000,
             "model": body["model"] + "-2026-01-01",
-            "system_fingerprint": "fp_fake",
-            "choices": [
-                {"index": place, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
-                for place, text in enumerate(texts)
-            ],
+            "system_fingerprint": fake.fingerprint,
+            "choices": [self._choice(body, place, text, finish) for place, text in enumerate(texts)],
             "usage": {
                 "prompt_tokens": prompt,
                 "completion_tokens": completion,
@@ -212,6 +229,17 @@ class _Handler(BaseHTTPRequestHandler):
             },
             **changes,
         }
+
+    def _choice(self, body: Mapping[str, Any], place: int, text: str | None, finish: str) -> dict[str, Any]:
+        message = {"role": "assistant", "content": text}
+        if self.server.fake.reasoning:
+            message["reasoning_content"] = self.server.fake.reasoning
+        choice: dict[str, Any] = {"index": place, "finish_reason": finish, "message": message}
+        if body.get("logprobs"):
+            words = self.server.fake.words(body)
+            top = [{"token": word, "logprob": math.log(share), "bytes": None} for word, share in words.items()]
+            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top[: body["top_logprobs"]]}]}
+        return choice
 
     def _fault_ok(self, body: Mapping[str, Any]) -> None:
         self._send(200, self._reply(body, body.get("n", 1)))
@@ -248,6 +276,39 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
         self.connection.close()
+
+    def _fault_drip(self, body: Mapping[str, Any]) -> None:
+        payload = json.dumps(self._reply(body, body.get("n", 1))).encode()
+        self._write(200, payload[:1], len(payload), {}, "application/json")
+        for place in range(1, len(payload)):
+            if self.server.fake.stopping.wait(0.1):
+                return
+            with suppress(OSError):
+                self.wfile.write(payload[place : place + 1])
+
+    def _fault_bomb(self, body: Mapping[str, Any]) -> None:
+        self._send(200, bomb(), {"content-encoding": "gzip"})
+
+    def _fault_huge(self, body: Mapping[str, Any]) -> None:
+        self._write(200, b'{"choices": [{"message": {"content": "', HUGE, {}, "application/json")
+        piece = b"x" * 2**20
+        sent = 0
+        with suppress(OSError):
+            while sent < HUGE:
+                self.wfile.write(piece)
+                sent += len(piece)
+                self.server.fake.huge_sent = sent
+        self.close_connection = True
+
+    def _fault_gzip(self, body: Mapping[str, Any]) -> None:
+        packed = gzip.compress(json.dumps(self._reply(body, body.get("n", 1))).encode())
+        self._send(200, packed, {"content-encoding": "gzip"})
+
+    def _fault_moved(self, body: Mapping[str, Any]) -> None:
+        self._send(307, b"", {"location": "/v1/elsewhere"})
+
+    def _fault_echo(self, body: Mapping[str, Any]) -> None:
+        self._send(200, self._reply(body, 1, texts=[f"You sent {self.headers['authorization']}"]))
 
     def _fault_no_choices(self, body: Mapping[str, Any]) -> None:
         self._send(200, self._reply(body, 0, choices=[]))

@@ -26,6 +26,7 @@ from belief_utils.asking.ask import (
     openai_answerer,
     what_is_sent,
 )
+from belief_utils.asking.endpoint import RETRIES
 from belief_utils.asking.formats import AnswerFormat
 from belief_utils.asking.models import Model
 from belief_utils.asking.store import Response, Store, request_key
@@ -277,7 +278,7 @@ def test_four_retries_are_all_that_is_tried(server: FakeServer, model: Model, st
 
 STAYING = [
     ("429 at once", 2, "status 429: Rate limit reached"),
-    ("429 in an hour", 1, "status 429: You exceeded your quota"),
+    ("429 in an hour", 1, "status 429: You exceeded your quota (asks to come back in 3,600 s)"),
     ("500", 2, "status 500: The server had an error"),
     ("503", 2, "status 503: <html>Service Unavailable</html>"),
     ("slow", 2, "no answer within 0.2 s"),
@@ -286,7 +287,9 @@ STAYING = [
     ("malformed", 1, "the server's reply is not JSON"),
     ("other shape", 1, "the server's reply is not a chat completion"),
     ("500 without a word", 2, "status 500"),
-    ("web page", 1, "the server's reply held no choices"),
+    ("web page", 1, "the server's reply is not JSON"),
+    ("bomb", 1, "the server's reply is larger than 16 MB and was cut off"),
+    ("huge", 1, "the server's reply is larger than 16 MB and was cut off"),
     ("prompt filtered", 1, "status 400: The prompt was filtered"),
 ]
 
@@ -298,7 +301,7 @@ def test_a_request_that_fails_is_kept_as_a_failure_and_asked_again(
 ):
     server.always = fault
     said = said.format(url=server.url)
-    done = ask(replace(model, timeout=0.2), [question(1)], store)
+    done = ask(replace(model, timeout=0.2 if fault == "slow" else 20.0), [question(1)], store)
     assert (done.asked, done.failed, done.missing) == (0, 1, 1)
     assert done.problems == {said: 1}
     assert server.faults == [fault] * attempts
@@ -310,7 +313,39 @@ def test_a_request_that_fails_is_kept_as_a_failure_and_asked_again(
     assert [set(record) & {"text", "failure"} for _, record in on_disk(store).lines()] == [{"failure"}, {"text"}]
 
 
+def test_a_reply_that_never_ends_is_given_up(
+    server: FakeServer, model: Model, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("belief_utils.asking.endpoint.RETRIES", 0)
+    server.always = "drip"
+    # A byte every tenth of a second is never late, but the whole is.
+    done = ask(replace(model, timeout=0.4), [question(1)], store)
+    assert done.problems == {"no answer within 0.4 s": 1}
+
+
+def test_of_a_huge_reply_only_a_part_is_taken(server: FakeServer, model: Model, store: Store):
+    server.always = "huge"
+    assert ask(model, [question(1)], store).failed == 1
+    # What the limit lets in and what the system's buffers hold.
+    assert server.huge_sent <= 40 * 2**20
+
+
+def test_a_packed_reply_is_read(server: FakeServer, model: Model, store: Store):
+    server.always = "gzip"
+    assert ask(model, [question(1)], store).asked == 1
+    assert set(json.loads(stored(model, question(1), store).text)) == {"No", "Yes"}
+
+
+def test_a_reasoning_models_thoughts_are_kept_apart_from_its_answer(server: FakeServer, model: Model, store: Store):
+    server.reasoning = "Perhaps 30 %, perhaps more."
+    ask(model, [question(1)], store)
+    found = stored(model, question(1), store)
+    assert found.reasoning == "Perhaps 30 %, perhaps more."
+    assert set(json.loads(found.text)) == {"No", "Yes"}
+
+
 HOPELESS = [
+    ("moved", "{url} has moved (status 307); set its new base_url"),
     ("401", "the key in FAKE_KEY was refused (401) by {url}"),
     ("404", "{url} does not know the model 'fake-1', or is not the address of an API (404)"),
     (
@@ -354,12 +389,43 @@ def test_a_key_that_is_refused_later_is_a_failure_like_others_until_there_are_ma
     server.always = "401"
     with pytest.raises(BeliefError, match=f"^{FAILURES_IN_A_ROW} requests in a row failed") as caught:
         ask(model, questions(50), store)
-    assert "What was answered is stored; run the same command again to go on" in str(caught.value)
+    assert str(caught.value).endswith(
+        "What was answered is stored, 45 answers are missing; run the same command again to go on"
+    )
     assert (len(on_disk(store)), on_disk(store).failures) == (5, FAILURES_IN_A_ROW)
     assert len(server.requests) == 5 + FAILURES_IN_A_ROW
     server.always = "ok"
     done = ask(model, questions(50), store)
     assert (done.asked, done.cached, done.missing) == (45, 5, 0)
+
+
+def test_a_server_that_is_out_of_reach_for_a_while_does_not_end_the_run(
+    server: FakeServer, model: Model, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("belief_utils.asking.endpoint.RETRIES", 0)
+    monkeypatch.setattr("belief_utils.asking.run.HOLD_BACK", 0.01)
+    server.script.extend(["503"] * 2 * FAILURES_IN_A_ROW)
+    done = ask(model, questions(30), store)
+    assert (done.asked, done.failed, done.missing) == (10, 20, 20)
+
+
+def test_patience_with_a_server_that_is_out_of_reach_ends(
+    server: FakeServer, model: Model, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("belief_utils.asking.endpoint.RETRIES", 0)
+    monkeypatch.setattr("belief_utils.asking.run.HOLD_BACK", 0.02)
+    monkeypatch.setattr("belief_utils.asking.run.PATIENCE", 0.2)
+    server.always = "503"
+    with pytest.raises(BeliefError, match=r"^\d+ requests in a row failed, the last one with: status 503"):
+        ask(model, questions(500), store)
+    assert FAILURES_IN_A_ROW <= len(server.requests) < 40
+
+
+def test_retries_last_for_most_of_a_minute(server: FakeServer, model: Model, store: Store):
+    server.script.extend(["ok"] + ["500"] * RETRIES)
+    done = ask(model, questions(2), store)
+    assert (done.asked, done.failed, RETRIES >= 8) == (2, 0, True)
+    assert server.faults == ["ok", *["500"] * RETRIES, "ok"]
 
 
 def test_failures_between_answers_do_not_end_the_run(server: FakeServer, model: Model, store: Store):
@@ -409,18 +475,24 @@ def test_a_server_that_counts_no_tokens_is_no_trouble(server: FakeServer, model:
     assert stored(model, question(1), store).usage is None
 
 
-def test_fewer_answers_than_asked_for_leave_the_rest_missing(server: FakeServer, model: Model, store: Store):
+def test_a_server_that_ignores_n_is_asked_for_the_rest_in_the_same_run(server: FakeServer, model: Model, store: Store):
     model = replace(model, ask_together=True)
     server.always = "one choice"
     done = ask(model, [question(1)], store, repetitions=5)
-    assert (done.asked, done.failed, done.missing) == (1, 0, 4)
+    assert (done.asked, done.failed, done.missing) == (5, 0, 0)
     assert done.problems == {
-        "5 answers asked for together, fewer came; if that goes on, set ask_together = false for fake": 1
+        "fewer answers came than were asked for together, and the rest was asked for again; if that goes on, set "
+        "ask_together = false for fake": 4
     }
-    assert len(on_disk(store)) == 1
-    server.always = "ok"
-    assert ask(model, [question(1)], store, repetitions=5).missing == 0
-    assert [seen.wanted for seen in server.requests] == [5, 4]
+    assert [seen.wanted for seen in server.requests] == [5, 4, 3, 2, 1]
+    texts = [stored(model, question(1), store, repetition).text for repetition in range(5)]
+    assert len(set(texts)) == 5
+
+
+def test_the_rest_of_fewer_answers_may_fail(server: FakeServer, model: Model, store: Store):
+    server.script.extend(["one choice", "no choices"])
+    done = ask(replace(model, ask_together=True), [question(1)], store, repetitions=3)
+    assert (done.asked, done.failed, done.missing) == (1, 2, 2)
 
 
 def test_more_answers_than_asked_for_are_left(server: FakeServer, model: Model, store: Store):
@@ -528,14 +600,14 @@ def test_a_second_ctrl_c_ends_at_once(model: Model, store: Store):
 
 def failing_store(store: Store, after: int) -> None:
     """Let a store fail as on a full disk, after so many answers."""
-    keep: Callable[[Any], None] = store.append
+    keep: Callable[..., None] = store.append
     kept = []
 
-    def append(record: Any) -> None:
+    def append(record: Any, *, sync: bool = True) -> None:
         if len(kept) >= after:
             raise BeliefError("the disk is full")
         kept.append(record)
-        keep(record)
+        keep(record, sync=sync)
 
     store.append = append
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from belief_utils.asking.models import load_model
 from belief_utils.asking.store import Store, request_key
 from belief_utils.beliefs.datasets import load_dataset
 from belief_utils.beliefs.elicitation import plan, store_for
+from belief_utils.beliefs.judgments import load_judgments
 from belief_utils.beliefs.prompts import PROMPTS
 from belief_utils.cli import main
 from tests import collecting
@@ -111,7 +113,12 @@ def test_a_cold_run_asks_for_everything_once(belief, server: FakeServer):
     said = belief(*collect("--repetitions", "2", "--prompts", ALL))
     assert said.code == 0
     assert said.out[1].startswith("100 answers received, 0 failed, 0 missing; ")
-    assert len(said.out) == 2
+    assert re.fullmatch(
+        r"bill of Fake on heart: \$0\.\d{4} for 100 answers \([\d,]+ tokens in, [\d,]+ out\); "
+        "0 from the store at no cost",
+        said.out[2],
+    )
+    assert len(said.out) == 3
     assert said.error == []
     assert set(asked_for(server.requests).values()) == {2}
     assert_complete("fake", 2)
@@ -288,13 +295,13 @@ def test_cases_that_are_not_there_say_how_to_make_them(belief, home: Path):
 
 FAULTS = [
     # fault, exit code, what stands in the last lines, answers and failures in the store after six questions
-    ("500", 0, "6 x status 500: The server had an error", 0, 6),
-    ("429 in an hour", 0, "6 x status 429: You exceeded your quota", 0, 6),
-    ("503", 0, "6 x status 503: <html>Service Unavailable</html>", 0, 6),
-    ("no choices", 0, "6 x the server's reply held no choices", 0, 6),
-    ("malformed", 0, "6 x the server's reply is not JSON", 0, 6),
-    ("reset", 0, "6 x the connection to {url} broke before the answer was complete", 0, 6),
-    ("prompt filtered", 0, "6 x status 400: The prompt was filtered", 0, 6),
+    ("500", 1, "6 x status 500: The server had an error", 0, 6),
+    ("429 in an hour", 1, "6 x status 429: You exceeded your quota", 0, 6),
+    ("503", 1, "6 x status 503: <html>Service Unavailable</html>", 0, 6),
+    ("no choices", 1, "6 x the server's reply held no choices", 0, 6),
+    ("malformed", 1, "6 x the server's reply is not JSON", 0, 6),
+    ("reset", 1, "6 x the connection to {url} broke before the answer was complete", 0, 6),
+    ("prompt filtered", 1, "6 x status 400: The prompt was filtered", 0, 6),
     ("length", 0, "6 answers received, 0 failed, 0 missing", 6, 0),
     ("content filter", 0, "6 answers received, 0 failed, 0 missing", 6, 0),
     ("401", 2, "belief: the key in FAKE_KEY was refused (401) by {url}", 0, 0),
@@ -310,10 +317,10 @@ def test_a_fault_is_told_in_a_line_and_the_next_run_completes(
 ):
     server.always = fault
     said = belief(*collect("--prompts", "belief", "--repetitions", "1"))
-    shown = said.error if code else said.out[1:]
+    shown = said.error if code == 2 else said.out[1:]
     assert said.code == code
     assert any(line.strip().startswith(told.format(url=server.url)) for line in shown)
-    assert len(said.error) == bool(code)
+    assert len(said.error) == (code == 2)
     assert (len(store()), store().failures) == (answers, failures)
     if failures:
         assert said.out[1].startswith("0 answers received, 6 failed, 6 missing")
@@ -325,13 +332,17 @@ def test_a_fault_is_told_in_a_line_and_the_next_run_completes(
 
 
 @pytest.mark.usefixtures("no_retries")
-def test_a_server_that_only_fails_ends_the_run_with_a_line(belief, server: FakeServer):
+def test_a_server_that_only_fails_ends_the_run_with_a_line(belief, server: FakeServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("belief_utils.asking.run.PATIENCE", 0.0)
     server.always = "500"
     said = belief(*collect())
     assert (said.code, len(said.error)) == (2, 1)
-    assert said.error[0].startswith("belief: 10 requests in a row failed, the last one with: status 500: The server")
-    # Ten, and those that were under way with the tenth.
-    assert 10 <= len(server.requests) == store().failures <= 13
+    # Ten beside those that were under way with the first one, and those that were under way with the last one.
+    assert said.error[0].startswith("belief: 13 requests in a row failed, the last one with: status 500: The server")
+    assert said.error[0].endswith(
+        "What was answered is stored, 190 answers are missing; run the same command again to go on"
+    )
+    assert 13 <= len(server.requests) == store().failures <= 16
 
 
 def test_a_full_disk_is_told_in_a_line_and_the_next_run_goes_on(home: Path, server: FakeServer, tmp_path: Path):
@@ -345,6 +356,64 @@ def test_a_full_disk_is_told_in_a_line_and_the_next_run_goes_on(home: Path, serv
     assert kept <= len(server.requests) <= kept + 4
     assert collecting.run(home, collect("--repetitions", "1", "--prompts", ALL), output) == 0
     assert_complete("fake", 1)
+
+
+@pytest.mark.parametrize("how", ["json_schema", "json_object", "grammar", "text"])
+def test_whatever_holds_an_answer_to_its_form_what_is_read_is_the_same(
+    belief, home: Path, server: FakeServer, how: str
+):
+    registry = home / "data" / "models.toml"
+    registry.write_text(registry.read_text().replace('"json_schema"', f'"{how}"'))
+
+    def answer(body: dict, before: int, choice: int) -> str:
+        if "confident" in body["messages"][-1]["content"]:
+            text = '{"confident": "Yes", "choice": "No"}'
+        else:
+            text = '{"No": 0.75, "Yes": 0.25}'
+        # A model that is held to nothing wraps its answer in words.
+        return f"Here is my answer:\n```json\n{text}\n```" if how in ("text", "json_object") else text
+
+    server.answer = answer
+    assert belief(*collect("--prompts", "belief,decision", "--repetitions", "1")).code == 0
+    sent = {"json_schema": "response_format", "json_object": "response_format", "grammar": "grammar", "text": None}
+    assert all(
+        (set(seen.body) - {"model", "messages", "temperature"}) == set(filter(None, [sent[how]]))
+        for seen in server.requests
+    )
+    judgments = load_judgments("heart", "fake")
+    assert list(judgments["belief"]) == [0.25] * 6
+    assert list(judgments["action"]) == ["negative"] * 6
+    assert judgments["belief_problem"].isna().all()
+
+
+def test_a_run_stops_before_its_money_is_passed_and_says_how_to_go_on(belief, home: Path, server: FakeServer):
+    registry = home / "data" / "models.toml"
+    registry.write_text(registry.read_text().replace("temperature = 1.0", "max_tokens = 200"))
+    said = belief(*collect("--prompts", "belief", "--repetitions", "5", "--max-cost", "0.004"))
+    assert said.code == 1
+    assert 0 < len(server.requests) == len(store()) < 30
+    assert said.out[-2:] == [
+        "stopped: the next request could pass --max-cost 0.004, counting its worst case",
+        "run the same command again to ask for what is missing",
+    ]
+    assert float(re.search(r"\$(0\.\d{4}) for", said.out[2]).group(1)) <= 0.004
+    said = belief(*collect("--prompts", "belief", "--repetitions", "5"))
+    assert said.code == 0
+    assert len(server.requests) == 30
+
+
+def test_limits_of_the_command_line_replace_those_of_the_table(belief, server: FakeServer):
+    arguments = collect("--prompts", "belief", "--repetitions", "1", "--concurrency", "1", "--rpm", "1200")
+    assert belief(*arguments).code == 0
+    times = [seen.time for seen in server.requests]
+    assert all(later - former >= 0.045 for former, later in pairwise(times[1:]))
+
+
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "much"])
+def test_an_amount_that_is_none_is_refused(belief, value: str):
+    with pytest.raises(SystemExit) as caught:
+        belief(*collect("--max-cost", value))
+    assert caught.value.code == 2
 
 
 # --- stopping, killing, and two at once ---------------------------------------------------------------------------

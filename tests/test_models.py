@@ -88,6 +88,8 @@ def test_a_missing_entry_is_named(tmp_path: Path, name: str) -> None:
         ("concurrency = true", "concurrency must be a whole number, not True"),
         ("concurrency = 2.5", "concurrency must be a whole number, not 2.5"),
         ("concurrency = 0", "concurrency must be at least 1"),
+        ("rpm = -1", "table [a]: rpm must be 0 or more"),
+        ("tpm = 0.5", "table [a]: tpm must be a whole number, not 0.5"),
         ('timeout = "60"', "timeout must be a number, not '60'"),
         ("timeout = 0", "timeout must be more than 0 seconds"),
         ("timeout = nan", "timeout must be more than 0 seconds"),

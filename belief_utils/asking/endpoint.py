@@ -1,21 +1,30 @@
 """An OpenAI-compatible address: sends chat completions through the OpenAI SDK and says what went wrong."""
 
 import os
+from base64 import b64encode
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+import httpx2
 import openai
 
-from belief_utils.asking.ask import Answer, Batch, RequestFailed
+from belief_utils.asking.client import MOST_BYTES, Client, ReplyTooLarge, lost_attempts
 from belief_utils.asking.models import Model
+from belief_utils.asking.questions import Answer, Batch, RequestFailed
+from belief_utils.asking.replies import answers_in
 from belief_utils.errors import BeliefError
 
-#: The SDK's retries are the only layer of retries; it waits for as long as a server's Retry-After says, up to
-#: two minutes, and takes a longer one as a failure.
-RETRIES = 4
+#: The SDK's retries are the only layer of retries. Ten take about 50 seconds in all; it waits for as long as a
+#: server's Retry-After says, up to two minutes, and takes a longer one as a failure.
+RETRIES = 10
+#: Until the first answer came a wrong address is likelier than a busy server, and is to be told soon.
+FIRST_RETRIES = 4
 
 #: Refusals (status 400 or 422) that concern one prompt only, so that others may fare better.
 _ONE_PROMPT_ONLY = ("content_filter", "content_policy_violation", "context_length_exceeded")
+#: Statuses that the SDK tries again, as all from 500 on.
+_TRIED_AGAIN = (408, 409, 429)
+_LONGEST_RETRY_AFTER = 120.0
 
 
 class Endpoint:
@@ -33,7 +42,9 @@ class Endpoint:
         self.model = model
         self.address = base_url or model.base_url
         self._key = _key(model)
+        self._secrets = _secrets(self._key if model.api_key_env else "", self.address)
         self._client: openai.AsyncOpenAI | None = None
+        self._answered = False
 
     async def __call__(self, batch: Batch) -> list[Answer]:
         """Send one request, for one repetition or for several at once.
@@ -44,64 +55,94 @@ class Endpoint:
         rest = {name: value for name, value in batch.sent.items() if name not in ("model", "messages")}
         if len(batch.repetitions) > 1:
             rest["n"] = len(batch.repetitions)
-        # A client belongs to the event loop that it was first used in, so it is made here and not before.
-        self._client = self._client or self._connect()
+        lost_attempts.set(0)
         try:
             # All parameters go as extra_body, for the SDK refuses those that it does not know.
-            reply = await self._client.chat.completions.create(
+            reply = await self._completions().create(
                 model=batch.sent["model"], messages=batch.sent["messages"], extra_body=rest or None
             )
+        except ReplyTooLarge as error:
+            what = f"the server's reply is larger than {MOST_BYTES // 1024**2} MB and was cut off"
+            raise RequestFailed(what, lost=1 + lost_attempts.get()) from error
         except openai.APIError as error:
             raise self._failure(error) from error
         except UnicodeEncodeError as error:
             raise RequestFailed("the prompt holds half a character (a lone surrogate), which cannot be sent") from error
-        except (ValueError, RecursionError) as error:
-            raise RequestFailed("the server's reply is not JSON") from error
-        return _answers(reply)
+        return self._answers(reply.content)
 
     async def close(self) -> None:
         """Close the connections; the next call opens new ones."""
-        client, self._client = self._client, None
+        client, self._client, self._answered = self._client, None, False
         if client is not None:
             await client.close()
+
+    def _answers(self, content: bytes) -> list[Answer]:
+        # A server that repeats a header in its answer must not bring the key into the store.
+        for secret in self._secrets:
+            if secret.encode() in content:
+                content = content.replace(secret.encode(), b"[key]")
+        try:
+            answers = answers_in(content)
+        except RequestFailed as failure:
+            failure.lost += lost_attempts.get()
+            raise
+        if not self._answered:
+            self._answered, self._create = True, None
+        if lost := lost_attempts.get():
+            answers[0] = Answer(**{**vars(answers[0]), "lost": lost})
+        return answers
+
+    def _completions(self) -> Any:
+        # A client belongs to the event loop that it was first used in, so it is made here and not before.
+        if self._client is None:
+            self._client, self._create = self._connect(), None
+        if self._create is None:
+            retries = RETRIES if self._answered else min(FIRST_RETRIES, RETRIES)
+            self._create = self._client.with_options(max_retries=retries).chat.completions.with_raw_response
+        return self._create
 
     def _connect(self) -> openai.AsyncOpenAI:
         # A proxy of the environment cannot reach a server on this machine.
         here = urlsplit(self.address).hostname in ("127.0.0.1", "localhost", "::1")
-        direct = openai.DefaultAsyncHttpxClient(trust_env=False) if here else None
+        # In all a reply may take a little longer than a server may be silent, which is the SDK's limit.
+        client = Client(self.model.timeout + 1, trust_env=not here)
         return openai.AsyncOpenAI(
-            base_url=self.address,
-            api_key=self._key,
-            max_retries=RETRIES,
-            timeout=self.model.timeout,
-            http_client=direct,
+            base_url=self.address, api_key=self._key, timeout=self.model.timeout, http_client=client
         )
 
     def _failure(self, error: openai.APIError) -> RequestFailed:
         """One line that says what went wrong and what to do; no header, key or password stands in it."""
         where = _without_password(self.address)
+        lost = lost_attempts.get()
         if isinstance(error, openai.APITimeoutError):
-            return RequestFailed(f"no answer within {self.model.timeout:g} s")
+            return RequestFailed(f"no answer within {self.model.timeout:g} s", passing=True, lost=lost)
         if isinstance(error, openai.APIConnectionError):
-            # The SDK may run on httpx or on httpx2, which name their errors alike.
-            if type(error.__cause__).__name__ == "ConnectError":
-                return RequestFailed(f"nothing answers at {where}; is the server running?", hopeless=True)
-            return RequestFailed(f"the connection to {where} broke before the answer was complete")
+            if isinstance(error.__cause__, httpx2.ConnectError):
+                what = f"nothing answers at {where}; is the server running?"
+                return RequestFailed(what, hopeless=True, passing=True)
+            what = f"the connection to {where} broke before the answer was complete"
+            return RequestFailed(what, passing=True, lost=lost)
         if isinstance(error, openai.APIStatusError):
-            return self._refusal(error, where)
-        return RequestFailed(f"{type(error).__name__}: the reply could not be read")
+            return self._refusal(error, where, lost)
+        return RequestFailed(f"{type(error).__name__}: the reply could not be read", lost=1 + lost)
 
-    def _refusal(self, error: openai.APIStatusError, where: str) -> RequestFailed:
-        if error.status_code in (401, 403):
-            what = f"the key in {self.model.api_key_env or 'the environment'} was refused ({error.status_code})"
-            return RequestFailed(f"{what} by {where}", hopeless=True)
-        if error.status_code == 404:
+    def _refusal(self, error: openai.APIStatusError, where: str, lost: int) -> RequestFailed:
+        status = error.status_code
+        if status in (401, 403):
+            what = f"the key in {self.model.api_key_env or 'the environment'} was refused ({status})"
+            return RequestFailed(f"{what} by {where}", hopeless=True, lost=lost)
+        if status == 404:
             what = f"{where} does not know the model {self.model.model!r}, or is not the address of an API"
-            return RequestFailed(f"{what} (404)", hopeless=True)
-        told = ": ".join(filter(None, (f"status {error.status_code}", self._told(error))))
-        if error.status_code not in (400, 422) or error.code in _ONE_PROMPT_ONLY:
-            return RequestFailed(told)
-        return RequestFailed(f"{told}; see [{self.model.key}.parameters] in models.toml", hopeless=True)
+            return RequestFailed(f"{what} (404)", hopeless=True, lost=lost)
+        if 300 <= status < 400:
+            return RequestFailed(f"{where} has moved (status {status}); set its new base_url", hopeless=True, lost=lost)
+        told = ": ".join(filter(None, (f"status {status}", self._told(error))))
+        if status in (400, 422) and error.code not in _ONE_PROMPT_ONLY:
+            told += f"; see [{self.model.key}.parameters] in models.toml"
+            return RequestFailed(told, hopeless=True, lost=lost)
+        if wait := _long_wait(error):
+            return RequestFailed(f"{told} (asks to come back in {wait:,.0f} s)", lost=lost)
+        return RequestFailed(told, passing=status in _TRIED_AGAIN or status >= 500, lost=lost)
 
     def _told(self, error: openai.APIStatusError) -> str:
         """What the server said, on one line of printable characters and without the key."""
@@ -109,9 +150,18 @@ class Endpoint:
         if isinstance(said, dict):
             said = said.get("message") or said.get("detail")
         text = " ".join(str(said or "").split())
-        if self.model.api_key_env:
-            text = text.replace(self._key, "[key]")
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]")
         return "".join(character for character in text if character.isprintable())[:300]
+
+
+def _long_wait(error: openai.APIStatusError) -> float | None:
+    """The seconds of a Retry-After that is too long to be waited for."""
+    try:
+        wait = float(error.response.headers.get("retry-after", 0))
+    except ValueError:
+        return None
+    return wait if wait > _LONGEST_RETRY_AFTER else None
 
 
 def _key(model: Model) -> str:
@@ -125,37 +175,16 @@ def _key(model: Model) -> str:
     return key
 
 
+def _secrets(key: str, address: str) -> list[str]:
+    """What must not be kept: the key, and the password of an address, as it stands and as it is sent."""
+    parts = urlsplit(address)
+    found = [key]
+    if parts.password:
+        name, password = unquote(parts.username or ""), unquote(parts.password)
+        found += [b64encode(f"{name}:{password}".encode()).decode(), password, parts.password]
+    return [secret for secret in found if secret]
+
+
 def _without_password(address: str) -> str:
     parts = urlsplit(address)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-
-
-def _answers(reply: Any) -> list[Answer]:
-    """The answers of a reply, in the server's order.
-
-    Raises:
-        RequestFailed: there are none, or the reply is not a chat completion.
-    """
-    if not getattr(reply, "choices", None):
-        raise RequestFailed("the server's reply held no choices")
-    try:
-        choices = sorted(reply.choices, key=lambda choice: choice.index or 0)
-        # The bill of a request stands with its first answer, so that adding up counts it once.
-        return [_answer(reply, choice, _usage(reply) if number == 0 else None) for number, choice in enumerate(choices)]
-    except (AttributeError, TypeError) as error:
-        raise RequestFailed("the server's reply is not a chat completion") from error
-
-
-def _answer(reply: Any, choice: Any, usage: dict[str, int] | None) -> Answer:
-    # A refusal may stand in a field of its own; it is what the model answered.
-    text = choice.message.content or getattr(choice.message, "refusal", None) or ""
-    if not isinstance(text, str):
-        raise TypeError("the content of a message is text")
-    return Answer(text, choice.finish_reason, usage, reply.model, getattr(reply, "system_fingerprint", None))
-
-
-def _usage(reply: Any) -> dict[str, int] | None:
-    counted = getattr(reply, "usage", None)
-    if counted is None:
-        return None
-    return {name: getattr(counted, name, 0) or 0 for name in ("prompt_tokens", "completion_tokens")}

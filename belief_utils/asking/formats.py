@@ -16,7 +16,8 @@ class AnswerFormat:
     """A flat JSON object: per field either a probability or one of a few words.
 
     Attributes:
-        fields: pairs of a field's name and what it holds, ``"probability"`` or a tuple of the words allowed.
+        fields: pairs of a field's name and what it holds, ``"probability"`` or a tuple of the words allowed;
+            without any the answer is free text.
     """
 
     fields: tuple[tuple[str, str | tuple[str, ...]], ...]
@@ -72,6 +73,8 @@ class AnswerFormat:
         Args:
             how: one of :data:`ANSWER_FORMATS`; ``"text"`` adds nothing.
         """
+        if not self.fields:
+            return {}
         if how == "grammar":
             return {"grammar": self.grammar()}
         if how == "json_schema":

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from belief_utils.asking.responses import line_hash
 from belief_utils.errors import BeliefError
 
 logger = logging.getLogger(__name__)
@@ -28,22 +29,45 @@ def line_of(record: Mapping[str, Any]) -> bytes:
         return (json.dumps(record, separators=(",", ":")) + "\n").encode()
 
 
-def write_packed(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write records to a gzip file, the same bytes for the same records, and wait until the disk has them.
+def sealed_line_of(record: Mapping[str, Any]) -> bytes:
+    """A record as a line that ends with its own hash, so that any later change to it can be told."""
+    line = line_of(record)
+    return b'%s,"hash":"%s"}\n' % (line[:-2], line_hash(line).encode())
+
+
+def is_sealed(record: Mapping[str, Any]) -> bool | None:
+    """Whether a record's hash is right; ``None`` for a line without one, as older ones are."""
+    found = record.get("hash")
+    if found is None:
+        return None
+    return found == line_hash(line_of({name: value for name, value in record.items() if name != "hash"}))
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Put a file in the place of another in one step: gzip by its name, the same bytes for the same records.
 
     Raises:
-        OSError: the disk is full or cannot be written to.
+        BeliefError: the disk is full or cannot be written to; the file is then as before.
     """
-    with path.open("wb") as raw:
-        with gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0) as packed:
-            for record in records:
-                packed.write(line_of(record))
-        raw.flush()
-        os.fsync(raw.fileno())
+    scratch = path.with_name(path.name + ".new")
+    try:
+        with scratch.open("wb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0) as packed:
+                    packed.writelines(map(line_of, records))
+            else:
+                raw.writelines(map(line_of, records))
+            raw.flush()
+            os.fsync(raw.fileno())
+        scratch.replace(path)
+    except OSError as error:
+        raise not_written(path, error) from error
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every record of a file, gzip or not, with the place that it stands at (``file:line``).
+    """Every record of a file, gzip or not, with the place that it stands at (``file:line``); none of no file.
 
     Raises:
         BeliefError: a line other than a torn last one is damaged, or the file cannot be read.
@@ -62,6 +86,9 @@ def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                         f"{path}, line {number}, is damaged and nothing was changed; restore the file or "
                         "remove that line, and what it held is asked for again"
                     )
+    except FileNotFoundError:
+        # Another process has just moved its lines into the other file; the store notices that itself.
+        return
     except (EOFError, zlib.error, OSError) as error:
         raise BeliefError(f"{path} cannot be read ({error}); restore it from the repository") from error
 

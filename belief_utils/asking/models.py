@@ -39,6 +39,7 @@ class Model:
         ask_together: whether all repetitions of a case may be asked for in one request (``n``).
         concurrency: how many requests may be under way at once.
         timeout: seconds that one attempt at a request may take.
+        rpm, tpm: requests and tokens per minute that the server allows; 0 for no limit.
         price_in, price_out: US dollars per million tokens.
         answer_tokens: about how many tokens an answer takes, reasoning included; for estimates only.
         paper: whether the belief paper reports on this model.
@@ -66,6 +67,8 @@ class Model:
     note: str = ""
     agent: Mapping[str, float] = field(default_factory=dict)
     file: Mapping[str, str] = field(default_factory=dict)
+    rpm: int = 0
+    tpm: int = 0
 
 
 def nearest(name: str, known: Iterable[str], what: str) -> str:
@@ -126,6 +129,9 @@ def _model(key: str, table: Any, path: Path) -> Model:
         raise BeliefError(f"{where}: a hosted model needs a base_url")
     if table.get("concurrency", 1) < 1:
         raise BeliefError(f"{where}: concurrency must be at least 1")
+    for name in ("rpm", "tpm"):
+        if table.get(name, 0) < 0:
+            raise BeliefError(f"{where}: {name} must be 0 or more")
     if not table.get("timeout", 1) > 0:
         raise BeliefError(f"{where}: timeout must be more than 0 seconds")
     return Model(key=key, **table)

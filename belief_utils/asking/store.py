@@ -4,69 +4,21 @@ One file per model and dataset. While responses are collected they are appended 
 moves them into ``NAME.jsonl.gz``, which is what the repository keeps. Both are read.
 """
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from belief_utils.asking.lines import line_of, mend_torn_end, not_written, read_lines, write_packed
+from belief_utils.asking.lines import mend_torn_end, not_written, read_lines, sealed_line_of, write_lines
+from belief_utils.asking.responses import Response, request_key, response_from
 from belief_utils.errors import BeliefError
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-
-@dataclass(frozen=True)
-class Response:
-    """What a model answered to one repetition of one request, or why it did not.
-
-    Attributes:
-        key: see :func:`request_key`.
-        item: what was asked about, a name that the caller chose.
-        repetition: 0, 1, 2, ...
-        text: the raw answer; ``None`` for a failure.
-        finish_reason: why the answer ended (``stop``, ``length``, ...).
-        failure: what went wrong, in one line; ``None`` for an answer.
-        usage: tokens, as the server counted them; shared by the answers of one request.
-        model: the model id that the server returned.
-        fingerprint: the system fingerprint that the server returned.
-    """
-
-    key: str
-    item: str
-    repetition: int
-    text: str | None
-    finish_reason: str | None = None
-    failure: str | None = None
-    usage: Mapping[str, int] | None = None
-    model: str | None = None
-    fingerprint: str | None = None
-
-    @property
-    def truncated(self) -> bool:
-        """Whether the answer was cut at the token limit."""
-        return self.finish_reason == "length"
-
-
-def request_key(sent: Mapping[str, Any], repetition: int) -> str:
-    """SHA-256 over everything that is sent and the repetition.
-
-    Args:
-        sent: messages, model id, parameters, answer form; whatever can be written as JSON.
-        repetition: 0, 1, 2, ...
-
-    Returns:
-        64 hexadecimal digits, the same for the same content in any order of keys.
-    """
-    text = json.dumps(
-        {"repetition": repetition, "sent": sent}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
-    # Half a surrogate pair, which a model's answer may hold, has no UTF-8 of its own; it still counts.
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+__all__ = ["Response", "Store", "request_key", "response_from"]
 
 
 class Store:
@@ -89,10 +41,22 @@ class Store:
 
     def read_again(self) -> None:
         """Read both files anew, as after another collector has written."""
-        self._answers.clear()
-        self._failures.clear()
-        for _, record in self.lines():
-            self._take(response_from(record))
+        while True:
+            before = self._packed_state()
+            self._answers.clear()
+            self._failures.clear()
+            for _, record in self.lines():
+                self._take(response_from(record))
+            # If lines moved from one file to the other meanwhile, some of them may have been seen in neither.
+            if self._packed_state() == before:
+                return
+
+    def _packed_state(self) -> tuple[int, int] | None:
+        try:
+            state = self.packed.stat()
+        except OSError:
+            return None
+        return state.st_ino, state.st_mtime_ns
 
     def lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Every stored line, oldest first, with the place that it stands at (``file:line``)."""
@@ -164,8 +128,14 @@ class Store:
             raise not_written(self.path, error) from error
         return lock
 
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Write one line to the disk before returning; only inside :meth:`writing`.
+    def append(self, record: Mapping[str, Any], *, sync: bool = True) -> None:
+        """Hand one line to the system before returning; only inside :meth:`writing`.
+
+        What was handed over survives the end of this process, however it ends; a power failure only what
+        :meth:`sync` has waited for.
+
+        Args:
+            sync: wait until the disk has it.
 
         Raises:
             BeliefError: the disk is full or cannot be written to, and the file ends as it did before; or the
@@ -173,7 +143,7 @@ class Store:
         """
         if self._file is None:
             raise RuntimeError("append() is only for a store that is held with writing()")
-        line = line_of(record)
+        line = sealed_line_of(record)
         state = os.fstat(self._file)
         if not self._is_still(state):
             raise BeliefError(f"{self.path} was removed while answers came in; run the same command again")
@@ -181,11 +151,23 @@ class Store:
             # A disk that is nearly full takes a part of a line, and says why only when asked for the rest.
             while line:
                 line = line[os.write(self._file, line) :]
-            os.fsync(self._file)
+            if sync:
+                os.fsync(self._file)
         except OSError as error:
             os.ftruncate(self._file, state.st_size)
             raise not_written(self.path, error) from error
         self._take(response_from(record))
+
+    def sync(self) -> None:
+        """Wait until the disk has all that was appended; may be called from another thread.
+
+        Raises:
+            BeliefError: the disk cannot take it.
+        """
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise not_written(self.path, error) from error
 
     def _is_still(self, opened: os.stat_result) -> bool:
         try:
@@ -193,11 +175,14 @@ class Store:
         except FileNotFoundError:
             return False
 
-    def pack(self) -> int:
+    def pack(self, waiting: Callable[[], None] | None = None) -> int:
         """Move all lines into the compressed file, the same bytes for the same lines.
 
         Failures that an answer has superseded, earlier failures and later answers of the same request are
         left out.
+
+        Args:
+            waiting: called once if another process holds the store.
 
         Returns:
             How many lines the compressed file has.
@@ -205,23 +190,41 @@ class Store:
         Raises:
             BeliefError: the disk is full or cannot be written to; both files are then as before.
         """
-        with self.writing():
-            kept: dict[str, dict[str, Any]] = {}
-            for _, record in self.lines():
-                # As in reading, the first answer to a request is the one that counts.
-                if "failure" not in kept.get(record["key"], {"failure": ""}):
-                    continue
-                kept.pop(record["key"], None)
-                kept[record["key"]] = record
-            scratch = self.packed.with_name(self.packed.name + ".new")
-            try:
-                write_packed(scratch, kept.values())
-                scratch.replace(self.packed)
-            except OSError as error:
-                scratch.unlink(missing_ok=True)
-                raise not_written(self.packed, error) from error
+        with self.writing(waiting):
+            places = self._places()
+            kept = (record for place, (_, record) in enumerate(self.lines()) if place in places)
+            # In this order: whoever reads in between finds some lines twice, but none nowhere.
+            write_lines(self.packed, kept)
             os.ftruncate(self._file, 0)
-        return len(kept)
+        return len(places)
+
+    def compact(self, waiting: Callable[[], None] | None = None) -> tuple[int, int]:
+        """Rewrite both files where they are, without what :meth:`pack` leaves out too.
+
+        Returns:
+            How many lines there were and how many are left.
+
+        Raises:
+            BeliefError: the disk is full or cannot be written to; no answer is lost then.
+        """
+        with self.writing(waiting):
+            places, place = self._places(), count()
+            for path in (self.packed, self.path):
+                if path.exists():
+                    write_lines(path, (record for _, record in read_lines(path) if next(place) in places))
+        return next(place), len(places)
+
+    def _places(self) -> set[int]:
+        """Where among all lines those stand that count: as in reading, the first answer, else the last failure."""
+        places: dict[str, int] = {}
+        answered: set[str] = set()
+        for place, (_, record) in enumerate(self.lines()):
+            key = record["key"]
+            if key not in answered:
+                places[key] = place
+                if "failure" not in record:
+                    answered.add(key)
+        return set(places.values())
 
     def _take(self, response: Response) -> None:
         if response.failure is None:
@@ -229,18 +232,3 @@ class Store:
             self._failures.pop(response.key, None)
         elif response.key not in self._answers:
             self._failures[response.key] = response
-
-
-def response_from(record: Mapping[str, Any]) -> Response:
-    """A stored line as a :class:`Response`."""
-    return Response(
-        key=record["key"],
-        item=record["item"],
-        repetition=record["repetition"],
-        text=record.get("text"),
-        finish_reason=record.get("finish_reason"),
-        failure=record.get("failure"),
-        usage=record.get("usage"),
-        model=record.get("model"),
-        fingerprint=record.get("fingerprint"),
-    )

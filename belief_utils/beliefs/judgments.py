@@ -1,11 +1,13 @@
 """Judgments: what a model reported and what it did, one row per case and repetition, read from stored answers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from belief_utils.asking.ask import Question, keys
 from belief_utils.asking.models import Model, load_model, nearest
+from belief_utils.asking.provenance import version_warning, versions
 from belief_utils.asking.store import Response, Store
 from belief_utils.beliefs.answers import parse_decision, parse_probabilities
 from belief_utils.beliefs.cases import evidence_from, load_cases
@@ -39,12 +41,14 @@ class Reading:
         read: answers that gave a value.
         sum_off: of these, answers whose probabilities did not add up to one.
         problems: per reason, how many answers gave no value.
+        versions: per version of the model, as its server named it, how many answers the store holds.
     """
 
     answers: int
     read: int
     sum_off: int
     problems: dict[str, int]
+    versions: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def share(self) -> float:
@@ -56,7 +60,9 @@ class Reading:
         if self.sum_off:
             text += f" ({self.sum_off:,} with probabilities that do not add up to one)"
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.problems.items())
-        return text + (f"; not read: {reasons}" if reasons else "")
+        text += f"; not read: {reasons}" if reasons else ""
+        warning = version_warning("this model", self.versions)
+        return f"{text}. {warning}" if warning else text
 
 
 def load_judgments(dataset: str, model: str, *, prompt: str = BELIEF) -> pd.DataFrame:
@@ -106,7 +112,9 @@ def load_judgments(dataset: str, model: str, *, prompt: str = BELIEF) -> pd.Data
         "action_problem",
         "p_star",
     ]
-    return frame[columns]
+    judgments = frame[columns]
+    judgments.attrs["versions"] = beliefs.attrs["versions"]
+    return judgments
 
 
 def load_beliefs(dataset: str, model: str, prompt: str) -> pd.DataFrame:
@@ -148,7 +156,8 @@ def reading(frame: pd.DataFrame, value: str = "belief") -> Reading:
     unread = problems[problems.notna() & (problems != READ_ALTHOUGH)]
     counts = {str(reason): int(count) for reason, count in unread.value_counts().items()}
     sum_off = int((problems == READ_ALTHOUGH).sum())
-    return Reading(len(problems), len(problems) - len(unread), sum_off, counts)
+    found = frame.attrs.get("versions", {})
+    return Reading(len(problems), len(problems) - len(unread), sum_off, counts, found)
 
 
 def _load(dataset: Dataset, model: Model, prompt: str, parse) -> pd.DataFrame:
@@ -163,7 +172,9 @@ def _load(dataset: Dataset, model: Model, prompt: str, parse) -> pd.DataFrame:
                     rows.append((int(case), repetition, *parse(response)))
     frame = pd.DataFrame(rows, columns=["case", "repetition", value, f"{value}_problem"])
     kinds = {"case": int, "repetition": int, f"{value}_problem": object}
-    return frame.astype({**kinds, value: object if value == "action" else float})
+    frame = frame.astype({**kinds, value: object if value == "action" else float})
+    frame.attrs["versions"] = versions(store)
+    return frame
 
 
 def _responses(model: Model, store: Store, question: Question) -> list[Response | None]:
