@@ -26,7 +26,7 @@ reproduce: $(READY)
 	@$(BIN)/belief reproduce
 
 test: $(READY) lint
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(READY)
 	@$(BIN)/ruff check .

@@ -127,9 +127,7 @@ def test_recoding_at_both_sides_of_every_boundary(column, last_of_each):
 def test_the_public_file_is_read_plain_and_compressed_with_extra_columns_left_out(tmp_path):
     rows = survey(50)
     for name in ("survey.csv", "survey.csv.gz", "survey.csv.xz"):
-        rows.astype(float).assign(ID=range(50))[["ID", *reversed(STATES)]].to_csv(
-            tmp_path / name, index=False
-        )
+        rows.astype(float).assign(ID=range(50))[["ID", *reversed(STATES)]].to_csv(tmp_path / name, index=False)
         pd.testing.assert_frame_equal(read_survey(tmp_path / name), rows.astype(np.int16))
 
 

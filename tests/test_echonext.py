@@ -62,9 +62,7 @@ def write(rows: pd.DataFrame, folder) -> str:
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
-    return fit_heart(
-        write(release(generated_codes()), tmp_path_factory.mktemp("release")), surrogate=surrogate()
-    )
+    return fit_heart(write(release(generated_codes()), tmp_path_factory.mktemp("release")), surrogate=surrogate())
 
 
 @pytest.fixture(scope="module")
@@ -123,15 +121,11 @@ def test_with_readings_all_four_ecg_variables_are_fitted(fitted_with_readings):
     assert np.ptp(wall.values, axis=wall.variables.index("ECG_LVH")).max() > 0.01
 
 
-def test_the_share_of_disease_is_near_that_of_the_patients_and_is_logged(
-    fitted_with_readings, tmp_path, caplog
-):
+def test_the_share_of_disease_is_near_that_of_the_patients_and_is_logged(fitted_with_readings, tmp_path, caplog):
     from pgmpy.inference import VariableElimination
 
     codes = generated_codes()
-    answer = VariableElimination(fitted_with_readings).query(
-        ["SHD"], elimination_order="greedy", show_progress=False
-    )
+    answer = VariableElimination(fitted_with_readings).query(["SHD"], elimination_order="greedy", show_progress=False)
     assert answer.get_value(SHD="yes") == pytest.approx(codes["SHD"].mean(), abs=0.01)
     few = codes.head(500)
     fit_heart(write(release(few, optional=True), tmp_path), surrogate=surrogate())

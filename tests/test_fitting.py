@@ -25,9 +25,7 @@ def sample_codes(network, n: int, seed: int) -> pd.DataFrame:
             waiting.append(node)
             continue
         table = cpd.values[(slice(None), *(codes[parent] for parent in cpd.variables[1:]))]
-        thresholds = np.cumsum(
-            np.broadcast_to(table.reshape(table.shape[0], -1), (table.shape[0], n)), axis=0
-        )
+        thresholds = np.cumsum(np.broadcast_to(table.reshape(table.shape[0], -1), (table.shape[0], n)), axis=0)
         codes[node] = (generator.random(n) * thresholds[-1] >= thresholds[:-1]).sum(axis=0)
     return pd.DataFrame(codes)
 

@@ -1,6 +1,7 @@
 """The HTTP client under the SDK: a reply may be neither endless nor huge, and no redirect is followed."""
 
 import asyncio
+import logging
 from contextlib import aclosing
 from contextvars import ContextVar
 from typing import Any
@@ -28,6 +29,9 @@ class Client(openai.DefaultAsyncHttpxClient):
     """
 
     def __init__(self, longest: float, **more: Any) -> None:
+        # At lower levels these log every address, with the password that it may hold.
+        for chatty in ("httpx2", "httpcore2"):
+            logging.getLogger(chatty).setLevel(logging.WARNING)
         super().__init__(follow_redirects=False, **more)
         self._longest = longest
 

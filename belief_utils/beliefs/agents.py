@@ -43,9 +43,7 @@ class SimulatedAgent:
         noise = self.noise * repetition.standard_normal()
         return _on_grid(_shifted(truth, noise - hidden), self.grid)
 
-    def decide(
-        self, truth: float, case: np.random.Generator, repetition: np.random.Generator
-    ) -> tuple[bool, bool]:
+    def decide(self, truth: float, case: np.random.Generator, repetition: np.random.Generator) -> tuple[bool, bool]:
         """Whether the agent is confident, and its choice if it must choose (``True`` for Yes).
 
         It acts on its report plus what it hides, so that without anything hidden it acts on what it reports. Choice

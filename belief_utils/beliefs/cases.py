@@ -174,9 +174,7 @@ def _spread(
     return chosen
 
 
-def _row(
-    number: int, candidate: _Candidate, posterior: Posterior, counts: Counts | None
-) -> Mapping[str, object]:
+def _row(number: int, candidate: _Candidate, posterior: Posterior, counts: Counts | None) -> Mapping[str, object]:
     dataset = posterior.dataset
     evidence = dict(candidate.evidence)
     row: dict[str, object] = {

@@ -86,9 +86,7 @@ def conditional_question(dataset: Dataset, case: int, evidence: Evidence, state:
     """Ask for a probability given the evidence and one value of the auxiliary variable (paper, B.3.2)."""
     condition = dataset.phrases[dataset.auxiliary][state]
     text = _standard(dataset, f"{dataset.describe(evidence)} and {condition}")
-    return _question(
-        f"{dataset.name}/{case}/{CONDITIONAL}/{state}", [text], AnswerFormat.probabilities(LABELS)
-    )
+    return _question(f"{dataset.name}/{case}/{CONDITIONAL}/{state}", [text], AnswerFormat.probabilities(LABELS))
 
 
 def case_questions(dataset: Dataset, case: int, evidence: Evidence, prompt: str) -> list[Question]:

@@ -31,10 +31,8 @@ def verdicts() -> str:
         "| | Cases | Excess information, nats [95 % CI] | p (Holm) | More than it says? | Do beliefs move actions? |",
         "| --- | --- | ---: | ---: | --- | --- |",
     ]
-    for row in measured(SUFFICIENCY.rules):
-        if row["source"] != "published":
-            lines.append(_line(row, margins.get((row["dataset"], row["model"]), {})))
-    return "\n".join(lines)
+    ours = [row for row in measured(SUFFICIENCY.rules) if row["source"] != "published"]
+    return "\n".join([*lines, *(_line(row, margins.get((row["dataset"], row["model"]), {})) for row in ours)])
 
 
 def _line(row: Row, margin: Row) -> str:
