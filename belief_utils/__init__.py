@@ -25,6 +25,11 @@ _HOMES = {
     "beliefs.rationalise": ["Rationalisation", "rationalise", "rationalise_shares"],
     "beliefs.consistency": ["PromptConsistency", "prompt_consistency"],
     "beliefs.coherence": ["IteratedExpectation", "forest_baseline", "iterated_expectation_gap"],
+    "beliefs.simulate": ["ControlAgent", "simulate_expectations", "simulate_judgments", "simulate_prompts"],
+    "beliefs.controls": ["run_controls"],
+    "beliefs.control_results": ["load_controls"],
+    "beliefs.control_rates": ["rejection_rates"],
+    "beliefs.power": ["StudyPlan", "plan_study", "true_information"],
     "reporting.audit": ["Audit", "audit"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -1,5 +1,7 @@
 """Control agents: what their knobs do, that the same seed gives the same answers, and wrong knobs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,8 @@ from belief_utils.beliefs.simulate import (
     COHERENT_AGENTS,
     MONOTONE_AGENTS,
     NULL_AGENTS,
+    SCATTERED_AGENTS,
+    SCATTERED_VIOLATIONS,
     VIOLATIONS,
     ControlAgent,
     expected_utilities,
@@ -167,6 +171,13 @@ def test_there_are_ten_agents_that_keep_each_condition_and_five_that_break_it():
         "coherence": 5,
     }
     assert [agent.hidden for agent in VIOLATIONS["sufficiency"]] == [0.25, 0.5, 0.75, 1, 1.5]
+
+
+def test_scattered_agents_differ_from_the_others_by_a_little_noise():
+    noiseless = [agent for agent in (*NULL_AGENTS, *VIOLATIONS["sufficiency"]) if not agent.noise]
+    assert [*SCATTERED_AGENTS, *SCATTERED_VIOLATIONS] == [
+        replace(agent, name=f"{agent.name} ±.05", noise=0.05) for agent in noiseless
+    ]
 
 
 def test_knobs_are_written_in_short():

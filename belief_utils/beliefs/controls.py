@@ -27,6 +27,8 @@ from belief_utils.beliefs.simulate import (
     COHERENT_AGENTS,
     MONOTONE_AGENTS,
     NULL_AGENTS,
+    SCATTERED_AGENTS,
+    SCATTERED_VIOLATIONS,
     VIOLATIONS,
     ControlAgent,
     simulate_expectations,
@@ -149,6 +151,7 @@ def coherence_controls(agent: ControlAgent, seed: int, **size: int) -> dict[str,
 
 
 _HONEST_AND_HIDING = (*NULL_AGENTS, *VIOLATIONS["sufficiency"])
+_SCATTERED = (*SCATTERED_AGENTS, *SCATTERED_VIOLATIONS)
 
 BATTERIES = {
     battery.name: battery
@@ -157,8 +160,8 @@ BATTERIES = {
         Battery("monotonicity", (*MONOTONE_AGENTS, *VIOLATIONS["monotonicity"][:-1]), SEEDS, monotonicity_controls),
         Battery("coherence", (*COHERENT_AGENTS, *VIOLATIONS["coherence"]), SEEDS, coherence_controls),
         Battery("prediction", _HONEST_AND_HIDING, SEEDS, prediction_controls),
-        Battery("information", _HONEST_AND_HIDING, 100, information_controls),
-        Battery("forest", _HONEST_AND_HIDING, 40, forest_controls),
+        Battery("information", (*_HONEST_AND_HIDING, *_SCATTERED), 100, information_controls),
+        Battery("forest", _HONEST_AND_HIDING, 20, forest_controls),
     )
 }
 """The batteries by name. The reversed agent stands among the monotone ones: it breaks only the anchored condition."""
@@ -240,6 +243,6 @@ def _computed_by_dask(battery: str, tasks: Sequence[tuple[ControlAgent, int]], a
         raise BeliefError(f"no Dask scheduler answers at {address}: {error}") from error
     with client:
         futures = [client.submit(control_row, battery, *task, pure=False) for task in tasks]
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             yield future.result()
             future.release()

@@ -24,7 +24,7 @@ from belief_utils.errors import BeliefError
 
 SHOWN_CASES = (50, 100, 200, 400, 800, 1600, 3200)
 SHOWN_REPETITIONS = (1, 2, 5, 10)
-_POINTS = 400  # of each integral; more change no digit that is shown
+_POINTS = 200  # of each integral; more change no digit that is shown
 _MOST_HIDDEN = 20.0
 _MOST_CASES = 100_000
 _DATA_SETS = 400

@@ -10,7 +10,7 @@ the paper's conditions.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pandas as pd
@@ -191,12 +191,12 @@ def _concentration(noise: float) -> float:
 
 
 def _drawn(agent: ControlAgent, mean: np.ndarray, repetitions: int, rng: np.random.Generator) -> np.ndarray:
-    """Reports with these means, shape (cases, repetitions): beta draws, so that the ends do not pull them in."""
+    """Reports with these means, in millionths, (cases, repetitions): beta draws, so that no end pulls them in."""
     means = np.clip(np.repeat(mean[:, None], repetitions, axis=1), 1e-6, 1 - 1e-6)
     if agent.noise:
         size = _concentration(agent.noise)
         means = rng.beta(means * size, (1 - means) * size)
-    return _on_grid(means, agent.grid)
+    return np.round(_on_grid(means, agent.grid), 6)
 
 
 #: Ten agents that say all they know: a test of sufficiency should reject them in 5 % of data sets.
@@ -234,3 +234,13 @@ VIOLATIONS = {
     ),
     "coherence": tuple(ControlAgent(f"shift {s:g}", noise=0.1, incoherence=s) for s in (0.01, 0.02, 0.03, 0.05, 0.1)),
 }
+
+
+def _scattered(agents: tuple[ControlAgent, ...]) -> tuple[ControlAgent, ...]:
+    return tuple(replace(agent, name=f"{agent.name} ±.05", noise=0.05) for agent in agents if not agent.noise)
+
+
+#: The honest agents whose reports of a case are all the same, with a little noise, and the hiding ones likewise: a
+#: nearest-neighbour estimate depends on whether a report comes back exactly.
+SCATTERED_AGENTS = _scattered(NULL_AGENTS)
+SCATTERED_VIOLATIONS = _scattered(_HIDING)
