@@ -61,11 +61,11 @@ def test_agrees_with_the_reference_values(number):
 
 def test_p_values_are_uniform_without_hidden_information():
     for decimals in (None, 1):
-        judgments = [simulated(s, repetitions=5, decimals=decimals) for s in range(100)]
+        judgments = [simulated(s, repetitions=5, decimals=decimals) for s in range(200)]
         found = [sufficiency_test(one, permutations=99, seed=s) for s, one in enumerate(judgments)]
         assert kstest([one.p_value for one in found], "uniform").pvalue > 0.01
         assert kstest([one.z_p_value for one in found], "uniform").pvalue > 0.01
-        assert sum(one.verdict == KNOWS_MORE for one in found) <= 11
+        assert sum(one.verdict == KNOWS_MORE for one in found) <= 20
 
 
 def test_hidden_information_is_found_and_has_a_direction():
