@@ -52,7 +52,9 @@ def test_figure_1_is_drawn_from_its_rows() -> None:
     ]
 
 
-@pytest.mark.parametrize("result", ["table2_monotonicity", "table3_prompt_consistency", "table4_calibrated_beliefs"])
+@pytest.mark.parametrize(
+    "result", ["table2_monotonicity", "table3_prompt_consistency", "table4_calibrated_beliefs", "ways_to_ask"]
+)
 def test_other_tables_are_tables_only(result: str) -> None:
     save_row(result, "small", "fever", {"n_cases": 5})
     assert {path.name for path in assemble(result)} == {"table.csv", "table.md", "table.tex"}

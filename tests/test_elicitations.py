@@ -15,14 +15,18 @@ from belief_utils.asking.models import load_model
 from belief_utils.beliefs.datasets import load_dataset
 from belief_utils.beliefs.elicitation import store_for
 from belief_utils.beliefs.elicitations import (
+    load_elicitation,
+    one_word_answers,
+    order_effect,
+    plan_elicitations,
+    stored_repetitions,
+)
+from belief_utils.beliefs.elicited import (
     ELICITATIONS,
     FREQUENCY,
     REASONED,
     TOKEN,
-    load_elicitation,
     one_word,
-    order_effect,
-    plan_elicitations,
     reasoned_probability,
     token_probability,
 )
@@ -156,6 +160,35 @@ def test_the_frequency_is_the_share_of_yes_among_what_was_read(home: Path, serve
     assert set(frame["read"]) == {10}
     assert frame["belief"].to_numpy() == pytest.approx(0.6)
     assert frame["standard_error"].to_numpy() == pytest.approx(math.sqrt(0.24 / 10))
+
+
+def test_both_orders_weigh_the_same_however_many_of_their_answers_are_read(home: Path, server: FakeServer) -> None:
+    def answer(body: Mapping[str, Any], before: int, choice: int) -> str:
+        if "Yes or No" in body["messages"][-1]["content"]:
+            return "Yes" if before == 0 else "Hm"
+        return "Yes" if before == 0 else "No"
+
+    server.answer = answer
+    assert collect(FREQUENCY, repetitions=4) == 0
+    store = store_for(load_model("fake"), "heart")
+    assert [stored_repetitions(store, way) for way in (FREQUENCY, TOKEN)] == [4, 0]
+    frame = load(FREQUENCY, 4)
+    assert frame["yes_first"].to_numpy() == pytest.approx(1)
+    assert frame["no_first"].to_numpy() == pytest.approx(0.25)
+    assert frame["belief"].to_numpy() == pytest.approx(0.625)
+    assert (set(frame["answers"]), set(frame["read"])) == ({8}, {5})
+    assert order_effect(frame)[0] == pytest.approx(0.75)
+    single = one_word_answers(load_dataset("heart"), load_model("fake"), store, 4)
+    assert single.groupby("case").size().tolist() == [4] * 6
+    assert single["yes_first"].count() == 6
+
+
+def test_a_frequency_needs_both_orders(home: Path, server: FakeServer) -> None:
+    server.answer = lambda body, before, choice: "Yes" if "Yes or No" in body["messages"][-1]["content"] else "Hm"
+    assert collect(FREQUENCY, repetitions=2) == 0
+    frame = load(FREQUENCY, 2)
+    assert frame["belief"].isna().all()
+    assert set(frame["belief_problem"]) == {"one order of the options was not read"}
 
 
 @pytest.mark.parametrize(

@@ -154,4 +154,4 @@ def test_an_average_leaves_out_what_is_missing_and_there_is_none_of_nothing() ->
 def test_tables_without_rows_or_averages_are_empty() -> None:
     assert measured(CALIBRATED.rules) == measured(COHERENCE.rules) == []
     assert averages(CALIBRATED.rules) == averages(COHERENCE.rules) == []
-    assert len(TABLES) == 5
+    assert len(TABLES) == 6

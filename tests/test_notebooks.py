@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from belief_utils.errors import BeliefError
 from belief_utils.reporting.notebooks import check_parameters, clean, notebook_bytes, read_notebook
+from belief_utils.reporting.tables import TABLES
 from tests.small_home import write_notebook
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
@@ -71,7 +72,7 @@ def test_it_opens_with_a_claim_and_its_second_cell_holds_the_parameters(content:
 def test_its_parameters_are_literals_one_a_line(path: Path, content: nbformat.NotebookNode) -> None:
     notebook = read_notebook(path)
     assert len(content.cells[1].source.splitlines()) == len(notebook.parameters) > 0
-    if notebook.runs == "pairs":
+    if notebook.runs != "once":
         check_parameters(notebook, {"model": "", "dataset": ""})
 
 
@@ -135,10 +136,10 @@ def test_its_links_to_files_lead_somewhere(path: Path, content: nbformat.Noteboo
 
 
 def test_it_saves_what_it_shows_under_its_own_name(path: Path, content: nbformat.NotebookNode) -> None:
-    if read_notebook(path).runs != "pairs":
+    if read_notebook(path).runs not in ("pairs", "elicitations"):
         return
     source = "\n".join(cell.source for cell in code_cells(content))
-    made = set(re.findall(r'"((?:table|figure)\d\w*)"', source))
+    made = {name for name in re.findall(r'"(\w+)"', source) if name in TABLES or re.match(r"(?:table|figure)\d", name)}
     assert made == {read_notebook(path).result}
     assert "save_row(" in source
     assert "_picture(" in source
@@ -198,7 +199,7 @@ def test_exactly_one_code_cell_has_the_tag(tmp_path: Path) -> None:
 def test_a_notebook_says_how_often_it_runs(tmp_path: Path) -> None:
     path = tmp_path / "07_some_table.ipynb"
     write_notebook(path, "often", "a = 1")
-    with pytest.raises(BeliefError, match=r"must say belief\.runs, 'pairs' or 'once', not 'often'"):
+    with pytest.raises(BeliefError, match=r"must say belief\.runs, one of pairs, elicitations, once, not 'often'"):
         read_notebook(path)
 
 

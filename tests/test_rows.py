@@ -13,6 +13,8 @@ from belief_utils.beliefs.information import information_test
 from belief_utils.beliefs.monotonicity import monotonicity_margin
 from belief_utils.beliefs.prediction import calibrated_information, predictive_gain
 from belief_utils.beliefs.sufficiency import sufficiency_test
+from belief_utils.beliefs.ways import line_up
+from belief_utils.beliefs.ways_compared import compare_ways
 from belief_utils.reporting import rows
 from belief_utils.reporting.gathering import measured
 from belief_utils.reporting.labels import source, title
@@ -80,12 +82,21 @@ def coherence() -> dict[str, Any]:
     return rows.coherence_row(frame, iterated_expectation_gap(frame, resamples=20, simulations=5), 0.05)
 
 
+def ways() -> dict[str, Any]:
+    frame = judgments().assign(p_star=0.5)
+    reports = frame[["case", "repetition", "belief"]]
+    answers = {"verbalised": reports, "token": reports.assign(order_effect=np.linspace(-0.1, 0.2, len(reports)))}
+    same = line_up(answers, frame)
+    return rows.ways_row(same, compare_ways(same, permutations=99, resamples=20))
+
+
 ROWS = {
     "table1_belief_sufficiency": sufficiency,
     "table2_monotonicity": monotonicity,
     "table3_prompt_consistency": consistency,
     "table4_calibrated_beliefs": calibrated,
     "figure1_iterated_expectation": coherence,
+    "ways_to_ask": ways,
 }
 
 
@@ -93,9 +104,24 @@ ROWS = {
 def test_every_column_of_a_table_is_filled_from_its_row(result: str) -> None:
     table = TABLES[result]
     save_row(result, "small", "heart", ROWS[result]())
-    (kept,) = [row for row in measured(table.rules) if row["model"] == "small"]
-    assert [heading for heading, show in table.columns.items() if show(kept) == "–"] == []
-    assert set(table.rules.averaged) | set(table.rules.families) <= kept.keys()
+    # Several rows only of the ways to ask, of which some have no order effect and one no agreement with itself.
+    kept = [row for row in measured(table.rules) if row["model"] == "small"]
+    assert [heading for heading, show in table.columns.items() if {show(row) for row in kept} == {"–"}] == []
+    assert set(table.rules.averaged) | set(table.rules.families) <= kept[0].keys()
+
+
+def test_a_row_says_from_which_versions_of_a_model_its_answers_come_where_there_are_several() -> None:
+    one, two = {"m-1 / fp": 5}, {"m-1 / fp": 5, "m-2 / fp": 3}
+    frame = judgments()
+    for found in (one, two):
+        frame.attrs["versions"] = found
+        gaps = iterated_expectation_gap(frame.assign(conditional_a=0.5, weight_a=1.0), resamples=2, simulations=0)
+        made = [
+            rows.monotonicity_row(frame, monotonicity_margin(frame, resamples=5)),
+            rows.consistency_row(frame, prompt_consistency(frame, judgments(1), resamples=5)),
+            rows.coherence_row(frame, gaps, 0.05),
+        ]
+        assert [row.get("versions") for row in made] == [two if found is two else None] * 3
 
 
 def test_a_row_counts_cases_and_answers() -> None:

@@ -97,6 +97,21 @@ def test_notes_say_where_numbers_come_from_and_only_what_is_there() -> None:
     assert "simulated = agents whose answers are known, as controls" in source
 
 
+def test_answers_from_several_versions_of_a_model_are_told_below_the_table() -> None:
+    keep_table1()
+    keep_table1("other")
+    write_table(TABLE1)
+    assert not [line for line in lines(TABLE1) if "WARNING" in line]
+    keep_table1(versions={"m-1 / fp": 1200, "m-2 / fp": 300})
+    write_table(TABLE1)
+    told = [line for line in lines(TABLE1) if "WARNING" in line]
+    assert told == [
+        "- WARNING: Heart–Small: the answers come from 2 versions of the model: 1,200 from m-1 / fp, 300 from m-2 / fp"
+    ]
+    assert "WARNING: Heart--Small: the answers" in (folder(TABLE1) / "table.tex").read_text(encoding="utf-8")
+    assert "versions" not in (folder(TABLE1) / "table.csv").read_text(encoding="utf-8")
+
+
 def test_csv_holds_every_value_tidily() -> None:
     keep_table1(cmi=1 / 3, choice_shares={"positive": [1.0]})
     write_table(TABLE1)

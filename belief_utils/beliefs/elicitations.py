@@ -6,9 +6,7 @@ tests apply to each: ``case``, ``repetition``, ``belief`` and ``belief_problem``
 """
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -17,21 +15,17 @@ from belief_utils.asking.formats import AnswerFormat
 from belief_utils.asking.models import Model
 from belief_utils.asking.questions import Question, keys
 from belief_utils.asking.store import Response, Store
-from belief_utils.beliefs.answers import ParsedProbabilities, parse_probabilities
 from belief_utils.beliefs.cases import evidence_from, load_cases
 from belief_utils.beliefs.datasets import Dataset, Evidence
-from belief_utils.beliefs.prompts import LABELS
-
-TOKEN = "token"
-FREQUENCY = "frequency"
-REASONED = "reasoned"
-
-#: All ways, with what each is.
-ELICITATIONS = {
-    TOKEN: "the probability of the words Yes and No, in both orders of the options, averaged",
-    FREQUENCY: "the share of Yes over repeated answers",
-    REASONED: "a probability that is stated after reasoning",
-}
+from belief_utils.beliefs.elicited import (
+    FREQUENCY,
+    REASONED,
+    TOKEN,
+    one_word,
+    reasoned_probability,
+    token_probability,
+    way_of,
+)
 
 #: Both orders in which the options are named.
 ORDERS = {"yes-first": "Yes or No", "no-first": "No or Yes"}
@@ -39,27 +33,8 @@ ORDERS = {"yes-first": "Yes or No", "no-first": "No or Yes"}
 TOP = 20
 #: Tokens that reasoning may take at least; with the prompt they fit into the context of the local models.
 REASONING_TOKENS = 800
-#: The largest share that a word may have which is not among the likeliest tokens, so that it may be left out.
-NEGLIGIBLE = 0.01
 
 _FREE = AnswerFormat(())
-_ONE_WORD = re.compile(r"\W*(yes|no)\b(?!\W*(?:or|and)\b)", re.IGNORECASE)
-_OBJECT = re.compile(r"\{[^{}]*\}")
-
-
-@dataclass(frozen=True)
-class TokenProbability:
-    """The probability of Yes among the words Yes and No, at the place where the answer stands.
-
-    Attributes:
-        belief: P(Yes) / (P(Yes) + P(No)); ``None`` where it cannot be read.
-        mass: P(Yes) + P(No), the part of the distribution that the belief rests on.
-        problem: ``None``, or why there is no belief.
-    """
-
-    belief: float | None
-    mass: float
-    problem: str | None = None
 
 
 def elicitation_questions(dataset: Dataset, case: int, evidence: Evidence, way: str, model: Model) -> list[Question]:
@@ -103,51 +78,6 @@ def plan_elicitations(
             yield from elicitation_questions(dataset, int(case), evidence_from(text), way, model)
 
 
-def token_probability(logprobs: Sequence[Mapping[str, Any]] | None) -> TokenProbability:
-    """The probability of Yes from the log-probabilities of an answer's tokens.
-
-    The first token that is a word decides; spaces and marks before it are passed over. All spellings of a word
-    count together. A word that is not among the likeliest tokens counts as zero if it can have no more than
-    :data:`NEGLIGIBLE` of the other; else there is no belief.
-
-    Args:
-        logprobs: as stored, per token ``{"token", "logprob", "top": [[token, logprob], ...]}``.
-    """
-    place = next((token for token in logprobs or () if any(map(str.isalnum, token["token"]))), None)
-    if place is None:
-        return TokenProbability(None, 0.0, "no token probabilities" if not logprobs else "no word")
-    # The token that was drawn may lie outside the likeliest ones.
-    top = dict([*place["top"], [place["token"], place["logprob"]]])
-    shares = {"yes": 0.0, "no": 0.0}
-    for token, logprob in top.items():
-        word = token.strip(" \n\t.,:;!*\"'▁Ġ").casefold()
-        if word in shares:
-            shares[word] += math.exp(logprob)
-    mass = shares["yes"] + shares["no"]
-    if not mass:
-        return TokenProbability(None, 0.0, "neither yes nor no")
-    unseen = min(math.exp(logprob) for logprob in top.values())
-    if min(shares.values()) == 0 and unseen > NEGLIGIBLE * mass and sum(map(math.exp, top.values())) < 1 - 1e-6:
-        return TokenProbability(None, mass, "one word is not among the likeliest tokens")
-    return TokenProbability(shares["yes"] / mass, mass)
-
-
-def one_word(text: str) -> bool | None:
-    """Whether an answer begins with Yes (``True``) or No (``False``); ``None`` for any other."""
-    match = _ONE_WORD.match(text or "")
-    return None if match is None else match[1].casefold() == "yes"
-
-
-def reasoned_probability(text: str, *, truncated: bool = False) -> ParsedProbabilities:
-    """The probability that stands at the end of a line of thought: its last JSON object, else as any other answer."""
-    objects = [] if truncated else _OBJECT.findall(text or "")
-    if objects:
-        last = parse_probabilities(objects[-1], LABELS)
-        if last.values is not None:
-            return last
-    return parse_probabilities(text, LABELS, truncated=truncated)
-
-
 def is_read(way: str, response: Response) -> bool:
     """Whether a stored answer to one of the ways can be read."""
     if way == TOKEN:
@@ -167,32 +97,51 @@ def load_elicitation(dataset: Dataset, model: Model, way: str, store: Store, rep
 
     Returns:
         One row per case and repetition with an answer (``frequency``: per case, for it needs them all):
-        ``case``, ``repetition``, ``belief`` (missing where it could not be read) and ``belief_problem``. ``token``
-        adds ``yes_first``, ``no_first``, ``order_effect`` (the first minus the second, in probability) and
-        ``mass``; ``frequency`` adds ``answers``, ``read`` and ``standard_error``.
+        ``case``, ``repetition``, ``belief`` (missing where it could not be read) and ``belief_problem``; ``token`` and
+        ``frequency`` add ``yes_first``, ``no_first`` and ``order_effect`` (the first minus the second, in
+        probability), ``token`` adds ``mass``, ``frequency`` adds ``answers``, ``read`` and ``standard_error``.
     """
-    rows = []
-    cases = load_cases(dataset)
-    for case, text in zip(cases["case"], cases["evidence"], strict=True):
-        asked = elicitation_questions(dataset, int(case), evidence_from(text), way, model)
-        given = [[store.get(key) for key in keys(model, question, repetitions)] for question in asked]
-        if way == FREQUENCY:
-            rows.extend(_frequency_rows(int(case), [one for answers in given for one in answers if one]))
-            continue
-        for repetition, answers in enumerate(zip(*given, strict=True)):
+    if way == FREQUENCY:
+        rows = _frequency_rows(one_word_answers(dataset, model, store, repetitions))
+    else:
+        rows = []
+        for case, repetition, answers in _answers(dataset, model, way, store, repetitions):
             if None not in answers:
                 read = _token_row(answers) if way == TOKEN else _reasoned_row(answers[0])
-                rows.append({"case": int(case), "repetition": repetition, **read})
-    more = {TOKEN: ["yes_first", "no_first", "order_effect", "mass"], FREQUENCY: ["answers", "read", "standard_error"]}
+                rows.append({"case": case, "repetition": repetition, **read})
+    orders = ["yes_first", "no_first", "order_effect"]
+    more = {TOKEN: [*orders, "mass"], FREQUENCY: [*orders, "answers", "read", "standard_error"]}
     frame = pd.DataFrame(rows, columns=["case", "repetition", "belief", "belief_problem", *more.get(way, [])])
     return frame.astype({"case": int, "repetition": int, "belief": float, "belief_problem": object})
 
 
+def one_word_answers(dataset: Dataset, model: Model, store: Store, repetitions: int) -> pd.DataFrame:
+    """The single answers that the frequency is counted from.
+
+    Returns:
+        One row per case and repetition with an answer in either order of the options: ``case``, ``repetition``,
+        ``yes_first`` and ``no_first`` (1 for Yes, 0 for No, missing where there is neither) and ``answers`` (1 or 2).
+    """
+    rows = []
+    for case, repetition, given in _answers(dataset, model, FREQUENCY, store, repetitions):
+        said = [None if answer is None else one_word(answer.text) for answer in given]
+        if answers := sum(answer is not None for answer in given):
+            rows.append((case, repetition, *said, answers))
+    frame = pd.DataFrame(rows, columns=["case", "repetition", "yes_first", "no_first", "answers"])
+    return frame.astype({"case": int, "repetition": int, "yes_first": float, "no_first": float, "answers": int})
+
+
+def stored_repetitions(store: Store, way: str) -> int:
+    """How many answers to a question of one way the store holds, at most; 0 if it was never asked."""
+    asked = (answer.repetition for answer in store.answers() if way_of(answer.item) == way)
+    return max(asked, default=-1) + 1
+
+
 def order_effect(frame: pd.DataFrame) -> tuple[float, float]:
-    """How much the order of the options moves the token probability.
+    """How much the order of the options moves the belief.
 
     Args:
-        frame: what :func:`load_elicitation` returned for ``token``.
+        frame: what :func:`load_elicitation` returned for ``token`` or ``frequency``.
 
     Returns:
         The mean over cases of P(Yes | Yes named first) - P(Yes | No named first), and its standard error; NaN for
@@ -200,6 +149,18 @@ def order_effect(frame: pd.DataFrame) -> tuple[float, float]:
     """
     effects = frame.dropna(subset="order_effect").groupby("case")["order_effect"].mean()
     return float(effects.mean()), float(effects.sem())
+
+
+def _answers(
+    dataset: Dataset, model: Model, way: str, store: Store, repetitions: int
+) -> Iterator[tuple[int, int, tuple[Response | None, ...]]]:
+    """Case, repetition and the stored answers, one per question of the way."""
+    cases = load_cases(dataset)
+    for case, text in zip(cases["case"], cases["evidence"], strict=True):
+        asked = elicitation_questions(dataset, int(case), evidence_from(text), way, model)
+        given = [[store.get(key) for key in keys(model, question, repetitions)] for question in asked]
+        for repetition, answers in enumerate(zip(*given, strict=True)):
+            yield int(case), repetition, answers
 
 
 def _token_row(answers: tuple[Response, ...]) -> dict[str, Any]:
@@ -223,22 +184,29 @@ def _reasoned_row(answer: Response) -> dict[str, Any]:
     return {"belief": belief, "belief_problem": parsed.problem}
 
 
-def _frequency_rows(case: int, answers: list[Response]) -> list[dict[str, Any]]:
-    if not answers:
-        return []
-    said = [word for answer in answers if (word := one_word(answer.text)) is not None]
-    belief = sum(said) / len(said) if said else float("nan")
-    return [
-        {
-            "case": case,
-            "repetition": 0,
-            "belief": belief,
-            "belief_problem": None if said else "neither yes nor no",
-            "answers": len(answers),
-            "read": len(said),
-            "standard_error": math.sqrt(belief * (1 - belief) / len(said)) if said else float("nan"),
-        }
-    ]
+def _frequency_rows(answers: pd.DataFrame) -> list[dict[str, Any]]:
+    """The mean of the shares of Yes in both orders, so that more unread answers in one order do not tilt it."""
+    rows = []
+    for case, said in answers.groupby("case"):
+        first, second = said["yes_first"].mean(), said["no_first"].mean()
+        numbers = said["yes_first"].count(), said["no_first"].count()
+        variances = [share * (1 - share) / n for share, n in zip((first, second), numbers, strict=True) if n]
+        unread = "neither yes nor no" if not any(numbers) else "one order of the options was not read"
+        rows.append(
+            {
+                "case": case,
+                "repetition": 0,
+                "belief": (first + second) / 2,
+                "belief_problem": None if all(numbers) else unread,
+                "yes_first": first,
+                "no_first": second,
+                "order_effect": first - second,
+                "answers": said["answers"].sum(),
+                "read": sum(numbers),
+                "standard_error": math.sqrt(sum(variances)) / 2 if all(numbers) else math.nan,
+            }
+        )
+    return rows
 
 
 def _question(item: str, text: str, parameters: dict[str, Any]) -> Question:

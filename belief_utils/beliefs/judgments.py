@@ -142,7 +142,9 @@ def load_coherence(dataset: str, model: str) -> pd.DataFrame:
     for case, text in zip(some["case"], some["evidence"], strict=True):
         rows.extend(_coherence_rows(source, registered, store, int(case), text))
     names = [f"{kind}_{state}" for kind in ("conditional", "weight") for state in source.labels]
-    return pd.DataFrame(rows, columns=["case", "repetition", "belief", *names])
+    frame = pd.DataFrame(rows, columns=["case", "repetition", "belief", *names])
+    frame.attrs["versions"] = versions(store)
+    return frame
 
 
 def reading(frame: pd.DataFrame, value: str = "belief") -> Reading:

@@ -8,7 +8,8 @@ from belief_utils.asking.models import Model
 from belief_utils.asking.questions import Question, keys
 from belief_utils.asking.store import Response, Store
 from belief_utils.beliefs.answers import parse_decision, parse_probabilities
-from belief_utils.beliefs.elicitations import ELICITATIONS, is_read
+from belief_utils.beliefs.elicitations import is_read
+from belief_utils.beliefs.elicited import ELICITATIONS
 from belief_utils.beliefs.prompts import DECISION
 from belief_utils.beliefs.reading.managements import parse_management
 

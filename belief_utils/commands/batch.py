@@ -66,7 +66,8 @@ def _all_questions(model: "Model", dataset: "Dataset | MultistateDataset") -> "I
     """Whatever may have been asked about a dataset, so that results of an earlier plan are taken too."""
     from belief_utils.beliefs.cases import load_cases
     from belief_utils.beliefs.elicitation import plan
-    from belief_utils.beliefs.elicitations import ELICITATIONS, plan_elicitations
+    from belief_utils.beliefs.elicitations import plan_elicitations
+    from belief_utils.beliefs.elicited import ELICITATIONS
     from belief_utils.beliefs.multistate_asking import multistate_plan
     from belief_utils.beliefs.multistate_dataset import MultistateDataset
     from belief_utils.beliefs.prompts import PROMPTS

@@ -26,6 +26,7 @@ class TableRules:
         with_interval: those of them whose average has the interval of the paper's Table 1.
         groups: what is averaged over, as in the paper: ``model``, ``dataset``, ``all``.
         families: p values; each is adjusted over the rows by Holm's method.
+        parts: the value that holds a list of rows, where one notebook keeps several for a model and dataset.
     """
 
     result: str
@@ -35,6 +36,7 @@ class TableRules:
     with_interval: tuple[str, ...] = ()
     groups: tuple[str, ...] = ("model", "dataset")
     families: tuple[str, ...] = ()
+    parts: str = ""
 
 
 def measured(table: TableRules) -> list[dict[str, Any]]:
@@ -61,10 +63,19 @@ def measured(table: TableRules) -> list[dict[str, Any]]:
             if (name, model.key) in found:
                 simulated = model.kind == "simulated"
                 source = "simulated" if simulated else dataset.status
-                (foot if simulated else rows).append({**found[name, model.key], **label, "source": source})
+                kept = _parts(table, found[name, model.key])
+                (foot if simulated else rows).extend({**row, **label, "source": source} for row in kept)
     rows += foot
     _adjust(table, rows)
     return rows
+
+
+def _parts(table: TableRules, row: Row) -> list[Row]:
+    """A row, or the rows that it holds, each with the values that it has beside them."""
+    if not table.parts:
+        return [row]
+    shared = {name: value for name, value in row.items() if name != table.parts}
+    return [{**shared, **part} for part in row.get(table.parts) or []]
 
 
 def _published(name: str) -> dict[tuple[str, str], dict[str, Any]]:

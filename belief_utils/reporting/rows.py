@@ -1,6 +1,6 @@
 """What each table says about one model and dataset: from results to a flat row of numbers and words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from belief_utils.beliefs.monotonicity import MonotonicityMargin
     from belief_utils.beliefs.prediction import PredictiveGain
     from belief_utils.beliefs.sufficiency import SufficiencyTest
+    from belief_utils.beliefs.ways import SameCases
+    from belief_utils.beliefs.ways_compared import ComparedWay
 
 
 def sufficiency_row(
@@ -112,7 +114,56 @@ def coherence_row(frame: "pd.DataFrame", gap: "IteratedExpectation", baseline: f
         "mean_signed": gap.mean_signed,
         **_interval("mean_signed", gap.mean_signed_interval),
         "note": gap.note,
+        **_versions(frame.attrs.get("versions", {})),
     }
+
+
+def ways_row(same: "SameCases", compared: "Sequence[ComparedWay]") -> dict[str, Any]:
+    """The rows of the ways to ask about the same cases, one each under ``ways``, and what they share."""
+    return {
+        "n_cases": same.n_cases,
+        "n_asked": same.n_asked,
+        "ways": [_way_row(one) for one in compared],
+        **_versions(same.versions),
+    }
+
+
+def _way_row(one: "ComparedWay") -> dict[str, Any]:
+    from belief_utils.reporting.audit_calibration import calibration
+
+    way, test, margin, fit = one.way, one.sufficiency, one.margin, calibration(one.way.beliefs)
+    row: dict[str, Any] = {
+        "way": way.name,
+        "belief_answers": way.answers,
+        "belief_read": way.read,
+        "mean_belief": one.mean_belief,
+        "within_sd": way.within_sd,
+        "standard_error": way.standard_error,
+        "order_effect": way.order_effect,
+        **_interval("order_effect", way.order_effect_interval),
+        "from_truth": one.from_truth,
+        "agreement": one.agreement,
+        **_interval("agreement", one.agreement_interval),
+    }
+    if fit is not None:
+        row |= {"brier": fit.brier, **_interval("brier", fit.brier_interval), "miscalibration": fit.miscalibration}
+    row |= {"excess": one.excess, **_interval("excess", one.excess_interval)}
+    if test is not None:
+        row |= {"statistic": test.statistic, "df": test.df, "p_value": test.p_value, "z": test.z}
+    row |= {"adjusted_p_value": one.noise_p_value, "holm_p_value": one.holm_p_value}
+    row |= {"holm_adjusted_p_value": one.holm_noise_p_value, "holm_verdict": one.verdict}
+    if margin is not None:
+        row |= {
+            "gamma": margin.gamma,
+            "lower_bound": margin.lower_bound,
+            "upper_bound": margin.upper_bound,
+            "margin_verdict": margin.verdict,
+            "anchored": margin.anchored,
+            "anchored_lower_bound": margin.anchored_lower_bound,
+            "anchored_upper_bound": margin.anchored_upper_bound,
+            "anchored_verdict": margin.anchored_verdict,
+        }
+    return {**row, "note": one.note}
 
 
 def _read(judgments: "pd.DataFrame", *values: str) -> dict[str, Any]:
@@ -125,7 +176,13 @@ def _read(judgments: "pd.DataFrame", *values: str) -> dict[str, Any]:
         row[f"{value}_answers"] = counted.answers
         row[f"{value}_read"] = counted.read
         row[f"{value}_sum_off"] = counted.sum_off
+        row |= _versions(counted.versions)
     return row
+
+
+def _versions(found: Mapping[str, int]) -> dict[str, Mapping[str, int]]:
+    """How many answers came from each version of the model, where there is more than one to tell apart."""
+    return {"versions": dict(found)} if len(found) > 1 else {}
 
 
 def _interval(name: str, interval: tuple[float, float]) -> Mapping[str, float]:

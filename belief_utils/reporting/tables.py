@@ -2,72 +2,23 @@
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from belief_utils.asking.provenance import version_warning
 from belief_utils.beliefs.datasets import STATUS
+from belief_utils.reporting.columns import Table, number_of, p_of, share_read, text_of, whole_of, with_interval_of
 from belief_utils.reporting.gathering import Row, TableRules, averages, measured
-from belief_utils.reporting.layout import interval, latex, markdown, number, p_value, share
+from belief_utils.reporting.layout import interval, latex, markdown, share
 from belief_utils.reporting.results import folder, rounded, write_if_changed
+from belief_utils.reporting.table_of_ways import WAYS_TABLE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Table:
-    """How a table is laid out.
-
-    Attributes:
-        rules: where its rows come from.
-        caption: what it shows.
-        columns: heading and text of each column after the row's label and source.
-        notes: what a reader must know.
-    """
-
-    rules: TableRules
-    caption: str
-    columns: Mapping[str, Callable[[Row], str]]
-    notes: Sequence[str] = ()
-
-
-def _with_interval(name: str, decimals: int) -> Callable[[Row], str]:
-    def text(row: Row) -> str:
-        if row.get(name) is None:
-            return "–"
-        bounds = interval(row.get(f"{name}_low"), row.get(f"{name}_high"), decimals)
-        return number(row[name], decimals) + ("" if bounds == "–" else f" {bounds}")
-
-    return text
-
-
-def _number(name: str, decimals: int) -> Callable[[Row], str]:
-    return lambda row: number(row.get(name), decimals)
-
-
-def _p(name: str) -> Callable[[Row], str]:
-    return lambda row: p_value(row.get(name))
-
-
-def _text(name: str) -> Callable[[Row], str]:
-    return lambda row: str(row.get(name) or "–")
-
-
-def _whole(name: str) -> Callable[[Row], str]:
-    return lambda row: "–" if row.get(name) is None else str(row[name])
-
-
-def _read(*values: str) -> Callable[[Row], str]:
-    def text(row: Row) -> str:
-        parts = [share(row.get(f"{value}_read"), row.get(f"{value}_answers")) for value in values]
-        return "–" if set(parts) == {"–"} else " / ".join(parts)
-
-    return text
-
-
-_CASES = {"Cases": _whole("n_cases"), "Answers read": _read("belief", "action")}
+_CASES = {"Cases": whole_of("n_cases"), "Answers read": share_read("belief", "action")}
 _READ_NOTE = (
     "Answers read: the share of answers about the belief / about the decision that gave a value; nothing is filled in. "
     "Two probabilities that do not add up to one are read as Yes / (Yes + No); the CSV counts them (sum_off)."
@@ -89,14 +40,14 @@ SUFFICIENCY = Table(
     ),
     "Table 1. Does the action tell more about the outcome than the reported belief does?",
     {
-        "CMI [95 % CI]": _with_interval("cmi", 4),
-        "Forest gain % [95 % CI]": _with_interval("forest_gain", 2),
-        "Excess CMI [95 % CI]": _with_interval("excess", 4),
-        "Logistic gain % [95 % CI]": _with_interval("logistic_gain", 2),
-        "p": _p("p_value"),
-        "p (Holm)": _p("holm_p_value"),
-        "p (noise-adjusted)": _p("adjusted_p_value"),
-        "Verdict (after Holm)": _text("holm_verdict"),
+        "CMI [95 % CI]": with_interval_of("cmi", 4),
+        "Forest gain % [95 % CI]": with_interval_of("forest_gain", 2),
+        "Excess CMI [95 % CI]": with_interval_of("excess", 4),
+        "Logistic gain % [95 % CI]": with_interval_of("logistic_gain", 2),
+        "p": p_of("p_value"),
+        "p (Holm)": p_of("holm_p_value"),
+        "p (noise-adjusted)": p_of("adjusted_p_value"),
+        "Verdict (after Holm)": text_of("holm_verdict"),
         **_CASES,
     },
     notes=(
@@ -115,13 +66,13 @@ MONOTONICITY = Table(
     TableRules("table2_monotonicity", published="table2_monotonicity.csv", averaged=("gamma",)),
     "Table 2. Do beliefs move actions? The signed margin γ of cyclic monotonicity",
     {
-        "γ [95 % CI]": _with_interval("gamma", 3),
+        "γ [95 % CI]": with_interval_of("gamma", 3),
         "Bounds": lambda row: interval(row.get("lower_bound"), row.get("upper_bound"), 3),
-        "Verdict": _text("verdict"),
-        "Anchored γ": _number("anchored", 3),
-        "Anchored verdict": _text("anchored_verdict"),
-        "Bins": _whole("n_bins"),
-        "Changes": _whole("n_changes"),
+        "Verdict": text_of("verdict"),
+        "Anchored γ": number_of("anchored", 3),
+        "Anchored verdict": text_of("anchored_verdict"),
+        "Bins": whole_of("n_bins"),
+        "Changes": whole_of("n_changes"),
         "Shares −/defer/+": lambda row: _shares(row.get("choice_shares")),
         **_CASES,
     },
@@ -143,13 +94,13 @@ CONSISTENCY = Table(
     ),
     "Table 3. Does the belief stay when the prompt names a squared-error score?",
     {
-        "SD": _number("within_sd", 4),
-        "RMSE": _number("rmse", 4),
-        "Independent draws": _number("independent_draws", 4),
-        "Debiased RMS [95 % CI]": _with_interval("debiased_rms", 4),
-        "Mean shift [95 % CI]": _with_interval("mean_shift", 4),
-        "Cases": _whole("n_cases"),
-        "Answers read": _read("belief"),
+        "SD": number_of("within_sd", 4),
+        "RMSE": number_of("rmse", 4),
+        "Independent draws": number_of("independent_draws", 4),
+        "Debiased RMS [95 % CI]": with_interval_of("debiased_rms", 4),
+        "Mean shift [95 % CI]": with_interval_of("mean_shift", 4),
+        "Cases": whole_of("n_cases"),
+        "Answers read": share_read("belief"),
     },
     notes=(
         "SD: of the belief within a case under the standard prompt. RMSE: of the paired difference between the two "
@@ -164,10 +115,10 @@ CALIBRATED = Table(
     TableRules("table4_calibrated_beliefs", families=("p_value",)),
     "Table 4. The same question after the beliefs are calibrated (isotonic regression)",
     {
-        "CMI [95 % CI]": _with_interval("cmi", 4),
-        "Excess CMI [95 % CI]": _with_interval("excess", 4),
-        "p (refit)": _p("p_value"),
-        "p (Holm)": _p("holm_p_value"),
+        "CMI [95 % CI]": with_interval_of("cmi", 4),
+        "Excess CMI [95 % CI]": with_interval_of("excess", 4),
+        "p (refit)": p_of("p_value"),
+        "p (Holm)": p_of("holm_p_value"),
         **_CASES,
     },
     notes=(
@@ -181,13 +132,13 @@ COHERENCE = Table(
     TableRules("figure1_iterated_expectation", averaged=("median_ratio",)),
     "Figure 1. Law of iterated expectation: how far is p(x) from its own decomposition?",
     {
-        "Median Δ/p": _number("median_ratio", 3),
-        "Noise floor": _number("noise_floor", 3),
-        "Forest baseline": _number("baseline", 3),
-        "Left out (p = 0)": _whole("n_zero"),
-        "Debiased RMS gap [95 % CI]": _with_interval("debiased_rms", 3),
-        "Mean gap [95 % CI]": _with_interval("mean_signed", 3),
-        "Cases": _whole("n_cases"),
+        "Median Δ/p": number_of("median_ratio", 3),
+        "Noise floor": number_of("noise_floor", 3),
+        "Forest baseline": number_of("baseline", 3),
+        "Left out (p = 0)": whole_of("n_zero"),
+        "Debiased RMS gap [95 % CI]": with_interval_of("debiased_rms", 3),
+        "Mean gap [95 % CI]": with_interval_of("mean_signed", 3),
+        "Cases": whole_of("n_cases"),
         "Complete answers": lambda row: share(row.get("read"), row.get("answers")),
     },
     notes=(
@@ -198,7 +149,9 @@ COHERENCE = Table(
     ),
 )
 
-TABLES = {table.rules.result: table for table in (SUFFICIENCY, MONOTONICITY, CONSISTENCY, CALIBRATED, COHERENCE)}
+TABLES = {
+    table.rules.result: table for table in (SUFFICIENCY, MONOTONICITY, CONSISTENCY, CALIBRATED, COHERENCE, WAYS_TABLE)
+}
 
 
 def write_table(result: str) -> list[Path]:
@@ -215,7 +168,7 @@ def write_table(result: str) -> list[Path]:
     headings = ["", "Source", *table.columns]
     texts = [[row["label"], row["source"], *[show(row) for show in table.columns.values()]] for row in rows]
     where = folder(result)
-    notes = [*table.notes, _sources(rows)]
+    notes = [*table.notes, _sources(rows), *_warnings(rows)]
     files = {
         where / "table.csv": _csv(rows),
         where / "table.md": markdown(headings, texts, table.caption, notes),
@@ -252,6 +205,12 @@ def _sources(rows: Sequence[Row]) -> str:
     return (
         f"Source: {told}. The answers in rows that are not published or simulated are real answers of the model named."
     )
+
+
+def _warnings(rows: Sequence[Row]) -> list[str]:
+    """A line for each row whose answers come from more than one version of the model."""
+    found = [version_warning(row["label"], row.get("versions") or {}) for row in rows]
+    return list(dict.fromkeys(warning for warning in found if warning))
 
 
 def _csv(rows: Sequence[Row]) -> str:
