@@ -1,4 +1,4 @@
-"""Does a language model act on the probability that it reports? The method, in the order in which data travels.
+"""Does a language model stand by what it says? The method of both papers, in the order in which data travels.
 
 The public names are loaded when they are first used, so that a notebook pays only for what it needs.
 """
@@ -21,6 +21,8 @@ _HOMES = {
     "beliefs.prediction": ["PredictiveGain", "average_gain", "calibrated_information", "predictive_gain"],
     "beliefs.margins": ["SignedMargin", "signed_margin"],
     "beliefs.monotonicity": ["MonotonicityMargin", "monotonicity_margin"],
+    "beliefs.ways": ["SameCases", "load_ways"],
+    "beliefs.ways_compared": ["ComparedWay", "compare_ways"],
     "beliefs.multistate": ["multistate_margin"],
     "beliefs.rationalise": ["Rationalisation", "rationalise", "rationalise_shares"],
     "beliefs.consistency": ["PromptConsistency", "prompt_consistency"],
@@ -31,6 +33,12 @@ _HOMES = {
     "beliefs.control_rates": ["rejection_rates"],
     "beliefs.power": ["StudyPlan", "plan_study", "true_information"],
     "reporting.audit": ["Audit", "audit"],
+    "followup.items": ["Item", "load_items"],
+    "followup.answers": ["ParsedAnswer", "parse_answer"],
+    "followup.scores": ["answered_sets", "load_scores"],
+    "pressure.conversations": ["load_pressure"],
+    "pressure.movement": ["Movement", "movement", "movements"],
+    "followup.metrics": ["Change", "change", "modification", "modification_rate"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

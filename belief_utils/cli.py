@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from belief_utils.commands import audit, collect, controls, data, models, plan, reproduce, store
+from belief_utils.commands import audit, collect, controls, data, followup, models, plan, reproduce, store
 from belief_utils.errors import BeliefError
 
 EXIT_WRONG_INPUT = 2
@@ -38,11 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="belief",
-        description="Does a language model act on the probability that it reports?",
+        description="Does a language model stand by what it says?",
         epilog="`belief COMMAND --help` explains a command.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (reproduce, collect, audit, models, data, store, controls, plan):
+    for command in (reproduce, collect, followup, audit, models, data, store, controls, plan):
         command.add(commands)
     return parser
 

@@ -12,7 +12,7 @@ from belief_utils.cli import main
 from belief_utils.commands import models as models_command
 from belief_utils.errors import BeliefError
 
-COMMANDS = ("reproduce", "collect", "audit", "models", "data", "store", "controls", "plan")
+COMMANDS = ("reproduce", "collect", "followup", "audit", "models", "data", "store", "controls", "plan")
 
 
 def process(*arguments: str, **options: object) -> subprocess.CompletedProcess:
@@ -43,7 +43,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == 0
     said = capsys.readouterr().out
     assert tuple(re.findall(r"^ {4}([a-z]+)\b", said, re.MULTILINE))[: len(COMMANDS)] == COMMANDS
-    assert "Does a language model act on the probability that it reports?" in said
+    assert "Does a language model stand by what it says?" in said
 
 
 @pytest.mark.parametrize("command", [*[[each] for each in COMMANDS], ["store", "pack"]], ids=" ".join)

@@ -18,7 +18,7 @@ from pathlib import Path
 from belief_utils.asking.models import Model
 from belief_utils.errors import BeliefError
 
-#: Tokens of context per answer; the longest prompt here has about 300.
+#: Tokens of context per answer; the longest prompt about a case has about 300.
 CONTEXT = 1024
 #: Seconds that a model may take to load.
 PATIENCE = 120
@@ -57,7 +57,7 @@ def _weights_path(model: Model) -> Path:
 
 
 @contextmanager
-def running(model: Model, slots: int) -> Iterator[str]:
+def running(model: Model, slots: int, context: int = CONTEXT) -> Iterator[str]:
     """Start a local model, yield the address of its API and stop it again.
 
     The server is a process of its own that listens on 127.0.0.1 only and ends with this one, however this one
@@ -66,6 +66,7 @@ def running(model: Model, slots: int) -> Iterator[str]:
     Args:
         model: a model of kind ``local``.
         slots: how many answers it may work on at once.
+        context: tokens that prompt and answer may have together.
 
     Raises:
         BeliefError: the runtime or the weights are missing, or the server does not come up.
@@ -80,7 +81,7 @@ def running(model: Model, slots: int) -> Iterator[str]:
     environment = {**os.environ, "GOMP_SPINCOUNT": "0", "OMP_WAIT_POLICY": "passive"}
     command = [sys.executable, "-m", "belief_utils.asking.local"]
     process = subprocess.Popen(
-        [*command, str(gguf), model.model, str(port), str(slots)],
+        [*command, str(gguf), model.model, str(port), str(slots), str(context)],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -120,7 +121,7 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def serve(gguf: str, name: str, port: int, slots: int) -> None:
+def serve(gguf: str, name: str, port: int, slots: int, context: int) -> None:
     """Serve one model under a name until standard input closes, which is when the parent process ends."""
     import xllamacpp
 
@@ -128,7 +129,7 @@ def serve(gguf: str, name: str, port: int, slots: int) -> None:
     parameters.model.path = gguf
     # Without a name of its own the server calls the model by its path, and that would stand in the store.
     parameters.model_alias = {name}
-    parameters.n_ctx = CONTEXT * slots
+    parameters.n_ctx = context * slots
     parameters.n_parallel = slots
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = port
@@ -151,14 +152,15 @@ def serve(gguf: str, name: str, port: int, slots: int) -> None:
 
 
 def main() -> None:
-    """The server process's own command line: weights, name, port, slots."""
+    """The server process's own command line: weights, name, port, slots, context."""
     parser = argparse.ArgumentParser(description=serve.__doc__)
     parser.add_argument("gguf")
     parser.add_argument("name")
     parser.add_argument("port", type=int)
     parser.add_argument("slots", type=int)
+    parser.add_argument("context", type=int)
     arguments = parser.parse_args()
-    serve(arguments.gguf, arguments.name, arguments.port, arguments.slots)
+    serve(arguments.gguf, arguments.name, arguments.port, arguments.slots, arguments.context)
 
 
 if __name__ == "__main__":

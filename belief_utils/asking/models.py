@@ -44,7 +44,9 @@ class Model:
         answer_tokens: about how many tokens an answer takes, reasoning included; for estimates only.
         paper: whether the belief paper reports on this model.
         note: a sentence for whoever reads the list of models.
-        agent: the knobs of a simulated agent.
+        agent: the knobs of a simulated agent of the belief paper.
+        respondent: the knobs of a simulated respondent of the follow-up paper.
+        followup: request parameters of follow-up conversations; they replace those of ``parameters``.
         file: where a local model's weights are (``package``, ``path``, ``gguf``, ``env``, ``sha256``).
     """
 
@@ -66,6 +68,8 @@ class Model:
     paper: bool = False
     note: str = ""
     agent: Mapping[str, float] = field(default_factory=dict)
+    respondent: Mapping[str, float] = field(default_factory=dict)
+    followup: Mapping[str, Any] = field(default_factory=dict)
     file: Mapping[str, str] = field(default_factory=dict)
     rpm: int = 0
     tpm: int = 0

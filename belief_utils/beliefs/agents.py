@@ -18,6 +18,7 @@ from belief_utils.beliefs.cases import load_cases
 from belief_utils.beliefs.datasets import Dataset
 from belief_utils.beliefs.prompts import CONDITIONAL, DECISION, NEXT_STATE
 from belief_utils.beliefs.simulate import expected_utilities
+from belief_utils.errors import BeliefError
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,12 @@ class SimulatedAgent:
 
 
 def simulated_answerer(model: Model, dataset: Dataset) -> Answerer:
-    """An answerer that lets a simulated agent answer the questions about a dataset's cases, in text."""
-    agent = SimulatedAgent(**model.agent)
+    """An answerer that lets a simulated agent answer the questions about a dataset's cases, in text.
+
+    Raises:
+        BeliefError: the model is a simulated respondent, which has answers to follow-up questions and no beliefs.
+    """
+    agent = agent_of(model)
     cases = load_cases(dataset).set_index("case").to_dict("index")
 
     async def answer(batch: Batch) -> Sequence[Answer]:
@@ -73,6 +78,20 @@ def simulated_answerer(model: Model, dataset: Dataset) -> Answerer:
         return answers
 
     return answer
+
+
+def agent_of(model: Model) -> SimulatedAgent:
+    """A model's knobs; without any it is a candid agent.
+
+    Raises:
+        BeliefError: as :func:`simulated_answerer`.
+    """
+    if model.respondent and not model.agent:
+        raise BeliefError(
+            f"{model.name} answers follow-up questions and reports no beliefs: ask it with belief followup collect, or "
+            f"give it a table [{model.key}.agent]"
+        )
+    return SimulatedAgent(**model.agent)
 
 
 def _text(

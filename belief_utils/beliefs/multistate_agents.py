@@ -12,7 +12,7 @@ import numpy as np
 
 from belief_utils.asking.ask import Answer, Answerer, Batch
 from belief_utils.asking.models import Model
-from belief_utils.beliefs.agents import SimulatedAgent
+from belief_utils.beliefs.agents import SimulatedAgent, agent_of
 from belief_utils.beliefs.multistate_cases import load_multistate_cases
 from belief_utils.beliefs.multistate_dataset import MultistateDataset
 from belief_utils.beliefs.prompts import BELIEF, DECISION
@@ -28,12 +28,12 @@ def multistate_answerer(model: Model, dataset: MultistateDataset) -> Answerer:
     """An answerer that lets a simulated agent answer the questions about a dataset's cases, in text.
 
     Raises:
-        BeliefError: the agent has a knob that only means something with two states.
+        BeliefError: the agent has a knob that only means something with two states, or the model is no agent.
     """
     unknown = [name for name in model.agent if name not in KNOBS]
     if unknown:
         raise BeliefError(f"{model.key} has the knob {unknown[0]!r}, which is for two outcome states: leave it out")
-    agent = SimulatedAgent(**model.agent)
+    agent = agent_of(model)
     cases = load_multistate_cases(dataset).set_index("case").to_dict("index")
 
     async def answer(batch: Batch) -> Sequence[Answer]:

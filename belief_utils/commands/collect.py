@@ -51,12 +51,13 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--base-url", help="another address for this model, such as a server of your own")
     command.add_argument("--quiet", action="store_true", help="no progress bar")
-    _add_limits(command)
+    add_limits(command)
     _add_instead(command)
     command.set_defaults(run=run)
 
 
-def _add_limits(command: argparse.ArgumentParser) -> None:
+def add_limits(command: argparse.ArgumentParser) -> None:
+    """Describe the options that keep a run within limits."""
     limits = command.add_argument_group("limits (default: those of the model's table)")
     limits.add_argument("--concurrency", type=count, help="requests that may be under way at once")
     limits.add_argument("--rpm", type=count, help="requests per minute")
@@ -134,7 +135,8 @@ def planned(options: argparse.Namespace, model: "Model", dataset: "Dataset | Mul
     """
     from belief_utils.asking.models import nearest
     from belief_utils.beliefs.elicitation import plan
-    from belief_utils.beliefs.elicitations import ELICITATIONS, plan_elicitations
+    from belief_utils.beliefs.elicitations import plan_elicitations
+    from belief_utils.beliefs.elicited import ELICITATIONS
     from belief_utils.beliefs.multistate_asking import multistate_plan
     from belief_utils.beliefs.multistate_dataset import MultistateDataset
     from belief_utils.beliefs.prompts import PROMPTS

@@ -18,7 +18,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         description="Make a dataset's network anew, and with --cases its cases. The result is the committed file, to "
         "the byte, unless a specification or the data changed.",
     )
-    command.add_argument("dataset", help="heart, crying, fever, diabetes or child")
+    command.add_argument("dataset", help="heart, crying, fever, diabetes or child; or benchmarks")
     command.add_argument("--file", type=Path, help="diabetes: the public survey file (default: download it)")
     command.add_argument(
         "--echonext", type=Path, help="heart: fit the tables to a licence holder's echonext_metadata_100k.csv"
@@ -27,6 +27,11 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--cases-only", action="store_true", help="leave the network as it is and only sample the cases"
     )
+    benchmarks = command.add_argument_group("benchmarks of the follow-up paper")
+    benchmarks.add_argument(
+        "--from", type=Path, dest="folder", metavar="DIR", help="check the official files in DIR and copy them"
+    )
+    benchmarks.add_argument("--download", action="store_true", help="get them from where their authors published them")
     command.set_defaults(run=run)
 
 
@@ -35,6 +40,10 @@ def run(options: argparse.Namespace) -> int:
     from belief_utils.beliefs.datasets import load_dataset, multistate_dataset_names
     from belief_utils.networks.bif import write_bif
 
+    if options.dataset == "benchmarks":
+        return _benchmarks(options)
+    if options.folder or options.download:
+        raise BeliefError("--from and --download go with benchmarks: belief data benchmarks --from DIR")
     if options.dataset in multistate_dataset_names():
         _sample_several(options)
         return 0
@@ -58,6 +67,21 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.cases or options.cases_only:
         _sample(dataset, counts)
+    return 0
+
+
+def _benchmarks(options: argparse.Namespace) -> int:
+    from belief_utils.followup.benchmarks import FILES, install
+    from belief_utils.followup.downloads import download
+    from belief_utils.followup.items import ITEM_SETS, benchmarks_folder
+
+    if options.download == bool(options.folder):
+        raise BeliefError("say where the benchmarks come from: --from DIR (a folder of official files) or --download")
+    counts = download() if options.download else install(options.folder)
+    for name in FILES:
+        found = f"{counts[name]:,} items" if name in counts else "not found"
+        print(f"{ITEM_SETS[name].title:14} {found}")
+    print(f"in {benchmarks_folder()}, which is not committed: their texts are not ours to pass on")
     return 0
 
 

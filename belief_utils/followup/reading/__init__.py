@@ -1,0 +1,1 @@
+"""How a follow-up answer is read: unwrapped, its deciding statement found, the value in that statement read."""
