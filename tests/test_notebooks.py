@@ -199,7 +199,9 @@ def test_exactly_one_code_cell_has_the_tag(tmp_path: Path) -> None:
 def test_a_notebook_says_how_often_it_runs(tmp_path: Path) -> None:
     path = tmp_path / "07_some_table.ipynb"
     write_notebook(path, "often", "a = 1")
-    with pytest.raises(BeliefError, match=r"must say belief\.runs, one of pairs, elicitations, once, not 'often'"):
+    with pytest.raises(
+        BeliefError, match=r"must say belief\.runs, one of pairs, elicitations, followup, pressure, once, not 'often'"
+    ):
         read_notebook(path)
 
 

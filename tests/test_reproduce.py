@@ -485,7 +485,7 @@ def test_an_interrupt_before_the_tables_are_put_together(run, top: Path, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("belief_utils.reporting.assembly.assemble", interrupt)
+        patch.setattr("belief_utils.reporting.reproduce.assemble", interrupt)
         with pytest.raises(KeyboardInterrupt):
             run()
     assert run() == {"00_start_here"}

@@ -7,15 +7,16 @@ from importlib import metadata
 from pathlib import Path
 
 from belief_utils.paths import data, home
+from belief_utils.reporting.assembly import ASSEMBLED
 from belief_utils.reporting.jobs import Job
+from belief_utils.reporting.notebooks import FOLLOWUP, PRESSURE
 from belief_utils.reporting.results import digest, folder, write_if_changed
-from belief_utils.reporting.tables import TABLES
 
 #: Libraries whose version may move a number or a picture.
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "pgmpy", "scikit-learn", "scipy")
 
 #: What every run and table reads below ``data/``.
-_SHARED = ("models.toml", "published/*", "datasets/*.toml")
+_SHARED = ("models.toml", "published/**/*", "datasets/*.toml")
 
 State = dict[str, str]
 
@@ -66,9 +67,9 @@ class Memory:
         # Committed notebooks show tables as well: one that is run by pairs shows its own, one that runs once any.
         if not job.model:
             depends.append(self._digest_of_data("**/*"))
-            depends.append(_digest_of(path for result in TABLES for path in folder(result).rglob("*")))
+            depends.append(_digest_of(path for result in ASSEMBLED for path in folder(result).rglob("*")))
         else:
-            depends.append(self._digest_of_data(*_SHARED, *_of_pair(job.model, job.dataset)))
+            depends.append(self._digest_of_data(*_SHARED, *_of_run(job)))
             depends.append(_digest_of((folder(notebook.result) / "rows").glob("*")) if job.is_default else "")
         return {"depends": digest(*depends), "made": _digest_of(job.outputs())}
 
@@ -82,9 +83,12 @@ class Memory:
         return self._data[patterns]
 
 
-def _of_pair(model: str, dataset: str) -> tuple[str, ...]:
+def _of_run(job: Job) -> tuple[str, ...]:
     """The files below ``data/`` that only the runs of one model and dataset read."""
-    return f"cases/{dataset}.csv", f"networks/{dataset}.bif", f"responses/{model}/{dataset}.jsonl*"
+    if job.notebook.runs == FOLLOWUP:
+        return "items/*", "benchmarks/**/*", f"scores/{job.model}/*", f"responses/{job.model}/followup-*.jsonl*"
+    answers = f"{job.dataset}.jsonl*" if job.notebook.runs != PRESSURE else f"pressure-{job.dataset}.jsonl*"
+    return f"cases/{job.dataset}.csv", f"networks/{job.dataset}.bif", f"responses/{job.model}/{answers}"
 
 
 def _digest_of(paths: Iterable[Path], top: Path | None = None) -> str:

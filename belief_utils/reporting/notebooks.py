@@ -12,6 +12,10 @@ from belief_utils.errors import BeliefError
 #: Metadata that only says when, where and how long a run took.
 _OF_A_RUN = ("execution", "papermill", "scrolled", "collapsed", "ExecuteTime")
 
+#: How often a notebook may run: for every model and dataset with answers, for those with answers to other ways to ask
+#: for a belief, for every model that was followed up, for every pair whose beliefs were followed up, or once for all.
+PAIRS, ELICITATIONS, FOLLOWUP, PRESSURE, ONCE = RUNS = ("pairs", "elicitations", "followup", "pressure", "once")
+
 
 @dataclass(frozen=True)
 class Notebook:
@@ -20,7 +24,7 @@ class Notebook:
     Attributes:
         path: the file.
         parameters: the values in its ``parameters`` cell.
-        runs: ``"pairs"`` for one run per model and dataset, ``"once"`` for one that looks at all of them.
+        runs: one of :data:`RUNS`.
         code: the code of its cells, the parameters' values aside.
     """
 
@@ -50,8 +54,8 @@ def read_notebook(path: Path) -> Notebook:
     if len(tagged) != 1:
         raise BeliefError(f"{path}: {len(tagged)} code cells have the tag 'parameters'; there must be exactly one")
     runs = metadata.get("belief", {}).get("runs")
-    if runs not in ("pairs", "once"):
-        raise BeliefError(f"{path}: its metadata must say belief.runs, 'pairs' or 'once', not {runs!r}")
+    if runs not in RUNS:
+        raise BeliefError(f"{path}: its metadata must say belief.runs, one of {', '.join(RUNS)}, not {runs!r}")
     sources = ["".join(cell["source"]) for cell in code_cells if cell is not tagged[0]]
     return Notebook(path, _parameters("".join(tagged[0]["source"]), path), runs, "\n\n".join(sources))
 

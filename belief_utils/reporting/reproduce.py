@@ -17,12 +17,12 @@ from typing import Any
 
 from belief_utils.errors import BeliefError
 from belief_utils.paths import home
+from belief_utils.reporting.assembly import ASSEMBLED, assemble
 from belief_utils.reporting.jobs import Job, jobs_for
 from belief_utils.reporting.memory import Memory
 from belief_utils.reporting.notebooks import clean, notebook_bytes
 from belief_utils.reporting.readme import update_readme
 from belief_utils.reporting.results import write_if_changed
-from belief_utils.reporting.tables import TABLES
 
 logger = logging.getLogger(__name__)
 
@@ -185,10 +185,8 @@ def _in_one_line(error: Exception, kept: Path, given: dict[str, str]) -> str:
 
 def _put_together(result: str, memory: Memory, done: Reproduced) -> None:
     """Write a notebook's table and the picture of all its rows, if it has them and any part has changed."""
-    if result not in TABLES or memory.is_put_together(result):
+    if result not in ASSEMBLED or memory.is_put_together(result):
         return
-    from belief_utils.reporting.assembly import assemble
-
     done.written += assemble(result)
     memory.remember_table(result)
 
