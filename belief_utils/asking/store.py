@@ -14,11 +14,22 @@ from typing import TYPE_CHECKING, Any
 from belief_utils.asking.lines import mend_torn_end, not_written, read_lines, sealed_line_of, write_lines
 from belief_utils.asking.responses import Response, request_key, response_from
 from belief_utils.errors import BeliefError
+from belief_utils.paths import data
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-__all__ = ["Response", "Store", "request_key", "response_from"]
+__all__ = ["Response", "Store", "request_key", "response_from", "stores_of"]
+
+
+def stores_of(model: str) -> "list[Store]":
+    """Every store of a model's answers, sorted by name.
+
+    Raises:
+        BeliefError: as :class:`Store`.
+    """
+    found = {path.with_name(path.name.removesuffix(".gz")) for path in data("responses", model).glob("*.jsonl*")}
+    return [Store(path) for path in sorted(found) if path.suffix == ".jsonl"]
 
 
 class Store:

@@ -12,13 +12,11 @@ def add(commands: argparse._SubParsersAction) -> None:
 def run(options: argparse.Namespace) -> int:
     """One line per model: its name, where it is, how many answers are stored, and a note."""
     from belief_utils.asking.models import load_models
-    from belief_utils.beliefs.datasets import dataset_names
-    from belief_utils.beliefs.elicitation import store_for
+    from belief_utils.asking.store import stores_of
 
-    datasets = dataset_names()
     for model in load_models().values():
-        stored = sum(len(store_for(model, dataset)) for dataset in datasets)
+        stored = sum(len(store) for store in stores_of(model.key))
         where = model.base_url or model.kind
         answers = f"{stored:,} answers stored" if stored else "nothing stored"
-        print(f"{model.key:18} {model.name:20} {where:28} {answers:22} {model.note}")
+        print(f"{model.key:22} {model.name:26} {where:28} {answers:22} {model.note}")
     return 0
