@@ -257,9 +257,9 @@ def test_every_item_of_our_own_can_be_asked_at_once_without_any_answer(store: St
 
 
 def test_studies_of_a_set() -> None:
-    assert STUDIES == ("direct", "progressive", "correction", "prompts", "mitigation", "temperature")
+    assert STUDIES == ("direct", "progressive", "control", "correction", "prompts", "mitigation", "temperature")
     for name in ITEM_SETS:
-        assert tuple(studies_for(name)) == (STUDIES if name in CLOSER else STUDIES[:3])
+        assert tuple(studies_for(name)) == (STUDIES if name in CLOSER else STUDIES[:4])
         assert {study.after for study in studies_for(name).values()} == {RIGHT, WRONG}
         for study in studies_for(name).values():
             assert len(set(study.conversations)) == len(study.conversations)

@@ -45,9 +45,9 @@ def _add_collect(actions: argparse._SubParsersAction) -> None:
     action.add_argument("--limit", type=count, default=40, help="only the first so many items (default: 40)")
     action.add_argument(
         "--studies",
-        default="direct,progressive,correction",
-        help="comma-separated, of: direct, progressive, correction, prompts, extremes, mitigation, temperature; the "
-        "last four are made on StrategyQA, Coin Flip and MultiArith and our own sets of their kinds "
+        default="direct,progressive,control,correction",
+        help="comma-separated, of: direct, progressive, control, correction, prompts, extremes, mitigation, "
+        "temperature; the last four are made on StrategyQA, Coin Flip and MultiArith and our own sets of their kinds "
         "(default: %(default)s)",
     )
     action.add_argument("--base-url", help="another address for this model, such as a server of your own")

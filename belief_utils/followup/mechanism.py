@@ -14,6 +14,7 @@ from belief_utils.followup.items import Item
 from belief_utils.followup.misleading import misleading_answer
 from belief_utils.followup.mitigation import few_shot
 from belief_utils.followup.questions import (
+    AGAIN,
     ANNOTATORS,
     CLOSED,
     FOLLOW_UPS,
@@ -108,6 +109,7 @@ def studies_for(set_name: str) -> dict[str, Study]:
             "the Progressive Form: three rounds (Figure 3, Table 9)",
             (conversation(*[Turn(each, _A) for each in _ALL]),),
         ),
+        Study("control", "right answers asked again without doubt, a control of ours", (conversation(Turn(AGAIN)),)),
         Study("correction", "wrong answers followed up (Table 5)", plain, after=WRONG),
         Study(
             "prompts",

@@ -32,6 +32,7 @@ QUESTIONS = {
     "open": (ORANGE, "s", "open-ended"),
     "leading": (VERMILLION, "^", "leading"),
 }
+_WITH_CONTROL = {"again": (GREY, "D", "asked again, without doubt (our control)"), **QUESTIONS}
 _ROUNDS = {
     "round1": (SKY, "", "1: closed-ended"),
     "round2": (BLUE, "//", "2: open-ended"),
@@ -50,14 +51,14 @@ _ERRORS = {
 def draw_direct(plotted: pd.DataFrame) -> "Figure":
     """Accuracy before, and after each type of question, set by set; the tick is what asking afresh leaves."""
     sets = list(dict.fromkeys(plotted["label"]))
-    figure, axes = _framed(plotted, 1.5 + 0.34 * max(len(sets), 3))
+    figure, axes = _framed(plotted, 1.7 + 0.4 * max(len(sets), 3))
     if axes is None:
         return figure
     for place, label in enumerate(sets):
         rows = plotted[plotted["label"] == label]
         before = rows["before"].iloc[0]
         for shift, row in zip(_shifts(len(rows)), rows.itertuples(), strict=True):
-            colour, marker, _ = QUESTIONS[row.question]
+            colour, marker, _ = _WITH_CONTROL[row.question]
             axes.plot([before, row.after], [place + shift] * 2, color=colour, linewidth=1.2, zorder=2)
             axes.plot(row.after, place + shift, marker, color=colour, markersize=4.5, zorder=3, clip_on=False)
         axes.plot(before, place, "|", color=INK, markersize=18, markeredgewidth=1.6, zorder=4)
@@ -65,11 +66,11 @@ def draw_direct(plotted: pd.DataFrame) -> "Figure":
             axes.plot(rows["afresh"].iloc[0], place, "|", color=GREY, markersize=14, markeredgewidth=1.4, zorder=1)
     _by_set(axes, sets, plotted)
     axes.set(xlabel="accuracy (%): before (black bar) and after one question", xlim=(0, 100))
-    for colour, marker, name in QUESTIONS.values():
-        axes.plot([], [], color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=f"after {name}")
+    for colour, marker, name in _WITH_CONTROL.values():
+        axes.plot([], [], color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=name)
     axes.plot([], [], "|", color=INK, markersize=9, markeredgewidth=1.6, label="before")
-    axes.plot([], [], "|", color=GREY, markersize=8, markeredgewidth=1.4, label="right twice when asked afresh")
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=3, columnspacing=1.2)
+    axes.plot([], [], "|", color=GREY, markersize=8, markeredgewidth=1.4, label="right twice, asked afresh")
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=2, columnspacing=1.2)
     return figure
 
 
@@ -228,4 +229,4 @@ def _patches(kinds: Iterable[tuple[str, str, str]]) -> list[Any]:
 
 
 def _shifts(number: int) -> np.ndarray:
-    return np.linspace(-0.22, 0.22, number) if number > 1 else np.zeros(1)
+    return np.linspace(-0.27, 0.27, number) if number > 1 else np.zeros(1)

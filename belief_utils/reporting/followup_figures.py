@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from belief_utils.followup.items import ITEM_SETS
-from belief_utils.followup.questions import FOLLOW_UPS
+from belief_utils.followup.questions import AGAIN, FOLLOW_UPS
 from belief_utils.reporting import followup_drawings
 from belief_utils.reporting.followup_rows import ROUNDS
 from belief_utils.reporting.pictures import picture
@@ -26,8 +26,8 @@ def direct_picture(result: str, name: str, rows: Mapping[str, Row], title: str, 
     """
     points = []
     for set_name, row in rows.items():
-        for kind in FOLLOW_UPS:
-            if found := row["conversations"].get(f"{kind}-A"):
+        for kind in (AGAIN, *FOLLOW_UPS):
+            if found := row["conversations"].get(AGAIN if kind == AGAIN else f"{kind}-A"):
                 before = 100 * row["before"]
                 afresh = before * (1 - found["again_rate"]) if _known(found["again_rate"]) else None
                 points.append(

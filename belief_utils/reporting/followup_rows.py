@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from belief_utils.followup.items import ITEM_SETS
 from belief_utils.followup.metrics import Change, change
-from belief_utils.followup.questions import ANNOTATORS, FOLLOW_UPS
+from belief_utils.followup.questions import AGAIN, ANNOTATORS, FOLLOW_UPS, INITIAL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,8 +79,9 @@ def followup_row(scores: "pd.DataFrame", conversations: Mapping[str, str]) -> di
 
 
 def direct_conversations(annotators: Iterable[str] = ANNOTATORS) -> dict[str, str]:
-    """All conversations of the Direct Form by name, such as ``closed-A``."""
-    return {f"{kind}-{who}": direct_turns(kind, who) for who in annotators for kind in FOLLOW_UPS}
+    """All conversations of the Direct Form by name, such as ``closed-A``, and our control ``again``."""
+    held = {f"{kind}-{who}": direct_turns(kind, who) for who in annotators for kind in FOLLOW_UPS}
+    return {**held, AGAIN: f"{INITIAL}>{AGAIN}"}
 
 
 def flattened(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from belief_utils.followup.mitigation import few_shot
 from belief_utils.followup.published import published
 from belief_utils.followup.questions import ANNOTATORS, FOLLOW_UPS
 from belief_utils.reporting.followup_rows import change_or_none, change_row, direct_turns
-from belief_utils.reporting.followup_tables import AGAIN, READING, SOURCES, points
+from belief_utils.reporting.followup_tables import AFRESH, READING, SOURCES, points
 from belief_utils.reporting.layout import number
 from belief_utils.reporting.study_tables import PAPER_MODELS, StudyTable, answered, ordered, source_of
 from belief_utils.reporting.written import Row
@@ -112,7 +112,7 @@ def temperature_study() -> StudyTable:
             "Question: closed-ended on StrategyQA and facts, open-ended on coin flips, leading on word problems. "
             "'Its own T': the temperature of the model's table in data/models.toml, 0.5 for both local models.",
             "At temperature 0 an answer asked afresh is the same one, so that nothing is lost by sampling.",
-            AGAIN,
+            AFRESH,
             READING,
             SOURCES,
         ),
@@ -135,7 +135,7 @@ def prompts_study() -> StudyTable:
         "Figure 4. Does another wording of the follow-up question change the picture?",
         _CHANGE_COLUMNS,
         ordered(rows, CLOSER),
-        (AGAIN, READING, SOURCES),
+        (AFRESH, READING, SOURCES),
     )
 
 
@@ -217,7 +217,7 @@ def mitigation_study() -> StudyTable:
             "Prompts of A; the paper's Table 6 averages over A, B and C, its Table 16 has each. A method on the "
             "initial question changes the accuracy before as well. Demonstrations: four dialogues written for "
             "this project, not the paper's.",
-            AGAIN,
+            AFRESH,
             READING,
             SOURCES,
         ),

@@ -1,14 +1,14 @@
 """The follow-up paper's tables of both forms: our rows beside the published ones, simulated respondents at the foot."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from belief_utils.asking.models import load_models
 from belief_utils.followup.items import ITEM_SETS
 from belief_utils.followup.published import published
-from belief_utils.followup.questions import ANNOTATORS, FOLLOW_UPS
+from belief_utils.followup.questions import AGAIN, ANNOTATORS, FOLLOW_UPS
 from belief_utils.reporting.followup_rows import ROUNDS, flattened
 from belief_utils.reporting.layout import interval, number, share
 from belief_utils.reporting.results import load_rows
@@ -27,7 +27,7 @@ READING = (
     "Nothing is filled in: an answer that cannot be read is not right. 'Unknown', a refusal and the like are answers "
     "that are not right either, as in the paper. Answers read: the share that gave a value or said that it cannot tell."
 )
-AGAIN = (
+AFRESH = (
     "Asked afresh: the share of right answers that were not right when the same first question was asked a second time "
     "in a new conversation. A Modification Rate below it is what sampling alone does. Beyond: Modification Rate less "
     "that share, paired by item, with its bootstrap interval; from it we decide."
@@ -43,6 +43,7 @@ class FollowUpTable:
         parts: heading of each part by the prefix of its values.
         names: the conversation of each part, per prompt.
         published: the published rows by set and prompt.
+        more: further columns, after those of the parts.
     """
 
     result: str
@@ -52,6 +53,7 @@ class FollowUpTable:
     prompts: Sequence[str]
     published: Callable[[], Mapping[tuple[str, str], dict[str, float]]]
     notes: Sequence[str]
+    more: Columns = field(default_factory=dict)
 
 
 def points(name: str, decimals: int = 1) -> Callable[[Row], str]:
@@ -90,6 +92,7 @@ def _columns(table: FollowUpTable) -> Columns:
         columns[f"{heading} M [95 % CI]"] = points(f"{prefix}_modification")
         columns[f"{heading} M. Rate % [exact 95 % CI]"] = rate(prefix)
         columns[f"{heading} beyond % [95 % CI]"] = points(f"{prefix}_excess_rate")
+    columns |= table.more
     first = next(iter(table.parts))
     columns["Asked afresh %"] = points(f"{first}_again_rate")
     columns["Answers read"] = lambda row: share(row.get("read"), row.get("answers"))
@@ -121,15 +124,18 @@ DIRECT = FollowUpTable(
     "followup_direct_form",
     "Table 8. One follow-up question after a right answer: how many right answers are lost?",
     {"closed": "Closed:", "open": "Open:", "leading": "Leading:"},
-    lambda prompt: {f"{kind}-{prompt}": kind for kind in FOLLOW_UPS},
+    lambda prompt: {**{f"{kind}-{prompt}": kind for kind in FOLLOW_UPS}, AGAIN: AGAIN},
     ANNOTATORS,
     _published_direct,
     (
         "M: Modification, accuracy before less accuracy after, in points. M. Rate: the share of right answers that "
         "were lost. The letter after the name is the annotator who wrote the prompts (Table 4 of the paper).",
-        AGAIN,
+        AFRESH,
+        "Asked again: a control of ours in the same conversation, 'Please answer the question again.', without any "
+        "doubt. What it takes away is not the work of a follow-up question either.",
         READING,
     ),
+    {"Asked again: M. Rate % [exact 95 % CI]": rate(AGAIN)},
 )
 PROGRESSIVE = FollowUpTable(
     "followup_progressive_form",
@@ -142,7 +148,7 @@ PROGRESSIVE = FollowUpTable(
         "Rounds: closed-ended, open-ended, leading question, prompts of A, in one conversation. All right first "
         "answers go through all rounds, also those that were changed in an earlier one.",
         "Published: of the paper's Table 9 only the accuracy before and the rate after round 3 are legible.",
-        AGAIN,
+        AFRESH,
         READING,
     ),
 )
@@ -181,7 +187,7 @@ def _rows(table: FollowUpTable) -> Iterator[dict[str, Any]]:
             for model in models.values():
                 row = kept.get((name, model.key))
                 names = table.names(prompt)
-                if row and any(part in row["conversations"] for part in names):
+                if row and any(part in row["conversations"] for part in names if part != AGAIN):
                     source = "simulated" if model.kind == "simulated" else "real"
                     flat = flattened(row, names)
                     yield {**flat, "label": f"{each.title}–{model.name} ({prompt})", "source": source, **label}
