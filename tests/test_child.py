@@ -331,7 +331,7 @@ def test_wrong_wishes_end_with_code_two(small: Path, capsys):
 
 
 def test_the_tables_of_the_paper_ignore_it(small: Path):
-    from belief_utils.reporting.jobs import available_pairs
+    from belief_utils.reporting.available import available_pairs
 
     assert collect("candid", "--cases", "1", "--repetitions", "1") == 0
     assert available_pairs() == []

@@ -21,7 +21,7 @@ from papermill.exceptions import PapermillExecutionError
 
 from belief_utils.cli import main
 from belief_utils.errors import BeliefError
-from belief_utils.reporting.jobs import available_pairs
+from belief_utils.reporting.available import available_pairs
 from belief_utils.reporting.reproduce import Reproduced, reproduce
 from tests import small_home
 from tests.small_home import write_notebook

@@ -24,8 +24,9 @@ from belief_utils.beliefs.ways_compared import NOT_COMPARED, compare_ways, exces
 from belief_utils.cli import main
 from belief_utils.errors import BeliefError
 from belief_utils.reporting import pictures
+from belief_utils.reporting.available import has_elicitations
 from belief_utils.reporting.gathering import measured
-from belief_utils.reporting.jobs import has_elicitations, jobs_for
+from belief_utils.reporting.jobs import jobs_for
 from belief_utils.reporting.results import folder, save_row
 from belief_utils.reporting.rows import ways_row
 from belief_utils.reporting.tables import TABLES, table_frame, write_table
@@ -423,7 +424,7 @@ def test_only_pairs_with_answers_to_other_ways_are_run() -> None:
 @pytest.mark.usefixtures("repository")
 def test_if_no_other_way_was_asked_it_says_how_to() -> None:
     with pytest.raises(
-        BeliefError, match=r"^07_ways_to_ask .* --model candid --dataset NAME --elicitations token,frequency,reasoned$"
+        BeliefError, match=r"^no answers of candid .* 07_ways_to_ask .* --elicitations token,frequency,reasoned$"
     ) as raised:
         jobs_for("07", model="candid")
     assert "\n" not in str(raised.value)
