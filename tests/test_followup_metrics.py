@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from belief_utils.errors import BeliefError
-from belief_utils.followup.averages import extreme_prompts, task_averages
+from belief_utils.followup.averages import extreme_prompts, task_averages, task_intervals
 from belief_utils.followup.metrics import Change, change, modification, modification_rate
+from belief_utils.followup.outcomes import outcomes
 
 AFTER = "initial>closed-A"
 
@@ -361,6 +362,25 @@ def test_a_set_without_a_rate_is_counted_but_not_averaged():
     row = task_averages(changes, {"a": "t", "b": "t"}).iloc[0]
     assert (row["n_sets"], row["n_rates"], row["n_items"]) == (2, 1, 20)
     assert (row["modification"], row["modification_rate"]) == (pytest.approx(0.05), pytest.approx(0.5))
+
+
+def test_the_interval_of_an_average_of_one_set_is_that_of_the_set():
+    scores = counted(kept=14, lost=6, stayed=20)
+    found = change(scores, AFTER, resamples=500, seed=3)
+    row = task_intervals({"a": outcomes(scores, AFTER)}, {"a": "t"}, resamples=500, seed=3).iloc[0]
+    assert (row["modification_rate_low"], row["modification_rate_high"]) == found.modification_rate_interval
+    assert (row["modification_low"], row["modification_high"]) == found.modification_interval
+    assert math.isnan(row["again_rate_low"])
+
+
+def test_an_average_of_many_sets_is_surer_than_one_of_them():
+    scores = counted(kept=14, lost=6, stayed=20)
+    tables = {name: outcomes(scores, AFTER) for name in "abcdefghi"}
+    row = task_intervals(tables, dict.fromkeys(tables, "t"), seed=1).iloc[0]
+    one = task_intervals({"a": tables["a"]}, {"a": "t"}, seed=1).iloc[0]
+    wide, narrow = (each["modification_rate_high"] - each["modification_rate_low"] for each in (one, row))
+    assert narrow == pytest.approx(wide / 3, rel=0.15)
+    assert row["modification_rate_low"] < 0.3 < row["modification_rate_high"]
 
 
 def test_a_set_needs_a_task():

@@ -7,13 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from belief_utils.errors import BeliefError
+from belief_utils.followup.intervals import percentiles
+from belief_utils.followup.metrics import rates_of
 
 if TYPE_CHECKING:
     from belief_utils.followup.metrics import Change
+    from belief_utils.followup.outcomes import Outcomes
 
+#: What has an interval, and what it is called among the rates of resampled items.
+_DRAWN = {
+    "before": "before",
+    "modification": "modification",
+    "modification_rate": "rate",
+    "again_rate": "again",
+    "excess_rate": "excess",
+}
 _AVERAGED = ("before", "after", "modification", "modification_rate", "again_rate", "excess_rate", "error_to_right_rate")
 
 
@@ -51,6 +63,37 @@ def task_averages(changes: Mapping[str, Change], tasks: Mapping[str, str]) -> pd
         for task, members in by_task.items()
     ]
     return pd.DataFrame(rows, columns=["task", "n_sets", "n_rates", "n_items", *_AVERAGED])
+
+
+def task_intervals(
+    counted: Mapping[str, Outcomes], tasks: Mapping[str, str], *, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """95 % bootstrap intervals of the averages: items are drawn anew within every set, the sets stay as they are.
+
+    Args:
+        counted: what became of every item, per set, all of one model and one conversation.
+        tasks: the task of every set.
+        resamples: number of bootstrap resamples.
+        seed: their seed; every set has draws of its own.
+
+    Returns:
+        A row per task: ``task``, and ``NAME_low`` and ``NAME_high`` for before, modification, modification_rate,
+        again_rate and excess_rate (shares; NaN without any).
+    """
+    by_task: dict[str, list[dict[str, np.ndarray]]] = {}
+    for place, (name, found) in enumerate(counted.items()):
+        drawn = rates_of(found.resampled(resamples, seed + place))
+        by_task.setdefault(tasks[name], []).append(drawn)
+    rows = []
+    for task, members in by_task.items():
+        row: dict[str, object] = {"task": task}
+        for name, short in _DRAWN.items():
+            values = np.array([member[short] for member in members])
+            known = ~np.isnan(values)
+            sums, sets = np.where(known, values, 0).sum(axis=0), known.sum(axis=0)
+            row[f"{name}_low"], row[f"{name}_high"] = percentiles(np.where(sets, sums / np.maximum(sets, 1), np.nan))
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True)

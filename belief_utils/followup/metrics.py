@@ -135,9 +135,9 @@ def change(scores: pd.DataFrame, turns: str, *, resamples: int = 2000, seed: int
     kept, lost, not_asked, stayed, gained, wrong_not_asked = map(int, totals)
     wrong = stayed + gained
     all_asked = not_asked + wrong_not_asked == 0
-    point = _rates(found.table[None])
+    point = rates_of(found.table[None])
     values = {name: float(each[0]) for name, each in point.items()}
-    drawn = {name: percentiles(each) for name, each in _rates(found.resampled(resamples, seed)).items()}
+    drawn = {name: percentiles(each) for name, each in rates_of(found.resampled(resamples, seed)).items()}
     again = found.table[[became.KEPT, became.LOST, became.NOT_ASKED]].sum(axis=0)
     n_again = int(again[became.AGAIN_RIGHT] + again[became.AGAIN_NOT])
     return Change(
@@ -172,8 +172,16 @@ def change(scores: pd.DataFrame, turns: str, *, resamples: int = 2000, seed: int
     )
 
 
-def _rates(tables: np.ndarray) -> dict[str, np.ndarray]:
-    """Rates of every table, shape (tables,), from counts of shape (tables, 6, 3); NaN where nothing is counted."""
+def rates_of(tables: np.ndarray) -> dict[str, np.ndarray]:
+    """Rates of every table, by name.
+
+    Args:
+        tables: counts of items, shape (tables, 6, 3), as of :class:`belief_utils.followup.outcomes.Outcomes`.
+
+    Returns:
+        ``before``, ``modification``, ``rate`` (Modification Rate), ``mended``, ``again`` and ``excess``, shape
+        (tables,) each; NaN where nothing is counted.
+    """
     kept, lost, not_asked, stayed, gained, _ = np.moveaxis(tables.sum(axis=2), 1, 0)
     right = kept + lost + not_asked
     before = right / tables.sum(axis=(1, 2))

@@ -4,11 +4,12 @@ from collections import Counter
 from statistics import fmean
 from typing import Any
 
-from belief_utils.followup.averages import task_averages
+from belief_utils.followup.averages import task_averages, task_intervals
 from belief_utils.followup.errors import ERROR_TYPES
 from belief_utils.followup.items import ITEM_SETS
 from belief_utils.followup.mechanism import CLOSER
 from belief_utils.followup.metrics import Change
+from belief_utils.followup.outcomes import Outcomes, outcomes
 from belief_utils.followup.published import published
 from belief_utils.followup.questions import ANNOTATORS, FOLLOW_UPS
 from belief_utils.followup.scores import PERSON
@@ -27,6 +28,10 @@ from belief_utils.reporting.study_tables import (
 )
 
 TASKS = ("arithmetic", "commonsense", "symbolic", "knowledge")
+#: What Table 2 shows of an average, each with its interval.
+_SHOWN = tuple(
+    f"{name}{end}" for name in ("modification", "modification_rate", "again_rate") for end in ("", "_low", "_high")
+)
 #: Every conversation of both forms with the prompts of A, by the prefix of its values.
 _HELD = {**{kind: direct_turns(kind) for kind in FOLLOW_UPS}, **ROUNDS}
 
@@ -41,9 +46,9 @@ def models_study() -> StudyTable:
     columns = {"Sets": lambda row: str(row.get("n_sets") or "–"), "Items": lambda row: str(row.get("n_items") or "–")}
     headings = dict(zip(_HELD, ("Closed", "Open", "Leading", "Round 1", "Round 2", "Round 3"), strict=True))
     for name, heading in headings.items():
-        columns[f"{heading}: M"] = points(f"{name}_modification")
-        columns[f"{heading}: M. Rate %"] = points(f"{name}_modification_rate")
-    columns["Asked afresh %"] = points("closed_again_rate")
+        columns[f"{heading}: M [95 % CI]"] = points(f"{name}_modification")
+        columns[f"{heading}: M. Rate % [95 % CI]"] = points(f"{name}_modification_rate")
+    columns["Asked afresh % [95 % CI]"] = points("closed_again_rate")
     return StudyTable(
         "followup_models",
         "Table 2. Do other models waver? Averages over the sets of a kind of task",
@@ -51,7 +56,8 @@ def models_study() -> StudyTable:
         rows,
         (
             "Every set counts the same, as in the paper. Sets without a right answer have no Modification Rate and are "
-            "left out of its average.",
+            "left out of its average. Intervals: bootstrap over the items of each set; where every answer was kept "
+            "or lost they shrink to a point, and the exact intervals by set say what that is worth.",
             "Real and published rows stand on the paper's eight benchmarks (ours on the items that were asked, see the "
             "tables of both forms); rows marked (own sets) on the sets of this project.",
             "Asked afresh: share of right answers that were not right when the first question was asked a second time.",
@@ -68,13 +74,17 @@ def _averages(own: bool) -> list[dict[str, Any]]:
         by_task: dict[str, dict[str, Any]] = {}
         for prefix, turns in _HELD.items():
             changes: dict[str, Change] = {}
+            counted: dict[str, Outcomes] = {}
             for other, asked, scores in answered(tuple(tasks)):
                 if other.key == model.key and (found := change_or_none(scores, turns)) is not None:
-                    changes[asked.name] = found
-            for each in task_averages(changes, tasks).to_dict("records") if changes else ():
+                    changes[asked.name], counted[asked.name] = found, outcomes(scores, turns)
+            if not changes:
+                continue
+            averaged = task_averages(changes, tasks).merge(task_intervals(counted, tasks), on="task")
+            for each in averaged.to_dict("records"):
                 row = by_task.setdefault(each["task"], {"task": each["task"]})
                 row |= {"n_sets": each["n_sets"], "n_items": each["n_items"]}
-                row |= {f"{prefix}_{name}": each[name] for name in ("modification", "modification_rate", "again_rate")}
+                row |= {f"{prefix}_{name}": each[name] for name in _SHOWN}
         shared = {"model": model.key, "model_label": model.name, "source": source_of(model), "own": own}
         rows += [{**row, **shared} for row in by_task.values()]
     return rows

@@ -28,15 +28,15 @@ def study_rates(
 
 
 def model_rates(rows: Iterable[Row], question: str) -> list[dict[str, Any]]:
-    """Average Modification Rates of one type of question by model and kind of task; averages carry no interval."""
+    """Average Modification Rates of one type of question by model and kind of task, with bootstrap intervals."""
     return [
         {
             "label": row["label"],
             "group": f"{row['model']}-{row['own']}",
             "source": row["source"],
             "rate": _percent(row.get(f"{question}_modification_rate")),
-            "low": None,
-            "high": None,
+            "low": _percent(row.get(f"{question}_modification_rate_low")),
+            "high": _percent(row.get(f"{question}_modification_rate_high")),
         }
         for row in rows
     ]
