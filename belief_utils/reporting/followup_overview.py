@@ -2,7 +2,7 @@
 
 from collections import Counter
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from belief_utils.followup.averages import task_averages, task_intervals
 from belief_utils.followup.errors import ERROR_TYPES
@@ -15,7 +15,7 @@ from belief_utils.followup.questions import ANNOTATORS, FOLLOW_UPS
 from belief_utils.followup.scores import PERSON
 from belief_utils.followup.tone import tone_scores
 from belief_utils.reporting.followup_rows import ROUNDS, change_or_none, direct_turns
-from belief_utils.reporting.followup_studies import QUESTION
+from belief_utils.reporting.followup_studies import PAIRED_NOTE, QUESTION
 from belief_utils.reporting.followup_tables import READING, SOURCES, points
 from belief_utils.reporting.layout import number, share
 from belief_utils.reporting.study_tables import (
@@ -26,6 +26,9 @@ from belief_utils.reporting.study_tables import (
     ordered,
     source_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TASKS = ("arithmetic", "commonsense", "symbolic", "knowledge")
 #: What Table 2 shows of an average, each with its interval.
@@ -43,7 +46,10 @@ def models_study() -> StudyTable:
         row["label"] = f"{row['model_label']}: {row['task']}{' (own sets)' if row['own'] else ''}"
     rank = {"published": 0, "real": 1, "simulated": 2}
     rows.sort(key=lambda row: (rank[row["source"]], row["own"], row["model_label"], TASKS.index(row["task"])))
-    columns = {"Sets": lambda row: str(row.get("n_sets") or "–"), "Items": lambda row: str(row.get("n_items") or "–")}
+    columns = {
+        "Sets (with a rate)": lambda row: f"{row['n_sets']} ({row['n_rates']})" if row.get("n_sets") else "–",
+        "Items": lambda row: str(row.get("n_items") or "–"),
+    }
     headings = dict(zip(_HELD, ("Closed", "Open", "Leading", "Round 1", "Round 2", "Round 3"), strict=True))
     for name, heading in headings.items():
         columns[f"{heading}: M [95 % CI]"] = points(f"{name}_modification")
@@ -55,11 +61,11 @@ def models_study() -> StudyTable:
         columns,
         rows,
         (
-            "Every set counts the same, as in the paper. Sets without a right answer have no Modification Rate and are "
-            "left out of its average. Intervals: bootstrap over the items of each set; where every answer was kept "
-            "or lost they shrink to a point, and the exact intervals by set say what that is worth.",
-            "Real and published rows stand on the paper's eight benchmarks (ours on the items that were asked, see the "
-            "tables of both forms); rows marked (own sets) on the sets of this project.",
+            "Every set counts the same, as in the paper. Sets without a right answer have no Modification Rate and "
+            "are left out of its average. Intervals: bootstrap over the items of each set; where every answer was "
+            "kept or lost they shrink to a point, and the exact intervals by set say what that is worth.",
+            "Real and published rows stand on the paper's eight benchmarks (ours on the items that were asked, see "
+            "the tables of both forms); rows marked (own sets) on the sets of this project.",
             "Asked afresh: share of right answers that were not right when the first question was asked a second time.",
             READING,
             SOURCES,
@@ -83,7 +89,8 @@ def _averages(own: bool) -> list[dict[str, Any]]:
             averaged = task_averages(changes, tasks).merge(task_intervals(counted, tasks), on="task")
             for each in averaged.to_dict("records"):
                 row = by_task.setdefault(each["task"], {"task": each["task"]})
-                row |= {"n_sets": each["n_sets"], "n_items": each["n_items"]}
+                for count in ("n_sets", "n_rates", "n_items"):
+                    row.setdefault(count, each[count])
                 row |= {f"{prefix}_{name}": each[name] for name in _SHOWN}
         shared = {"model": model.key, "model_label": model.name, "source": source_of(model), "own": own}
         rows += [{**row, **shared} for row in by_task.values()]
@@ -130,6 +137,7 @@ def errors_study() -> StudyTable:
         columns,
         ordered(rows, CLOSER),
         (
+            PAIRED_NOTE,
             "By rules: what they cannot see is left to a person (`belief followup sheet` writes the replies to a CSV "
             "file for annotation). The paper sorted up to 50 errors a model and set by hand; its shares are in a "
             "figure whose values are not in the text we have.",
@@ -139,16 +147,21 @@ def errors_study() -> StudyTable:
     )
 
 
+def _by_prompt(scores: "pd.DataFrame", question: str) -> dict[str, Change]:
+    """What each annotator's prompt of a type changed, as far as it was asked."""
+    found = {who: change_or_none(scores, direct_turns(question, who)) for who in ANNOTATORS}
+    return {who: each for who, each in found.items() if each is not None}
+
+
 def tone_study() -> StudyTable:
     """Figure 6: the tone that a model hears in a prompt beside the Modification that the prompt brings."""
     rows = []
     for model in followed_up_models():
         for each in tone_scores(model).itertuples():
             changes = [
-                found
+                found[each.prompt]
                 for other, _, scores in answered(CLOSER)
-                if other.key == model.key
-                and (found := change_or_none(scores, direct_turns(each.question, each.prompt))) is not None
+                if other.key == model.key and len(found := _by_prompt(scores, each.question)) == len(ANNOTATORS)
             ]
             shared = {"model": model.key, "model_label": model.name, "source": source_of(model)}
             rows.append(
@@ -179,9 +192,10 @@ def tone_study() -> StudyTable:
         rows,
         (
             "Tone: the model's own rating, mean over three orders of the prompts (ABC, BCA, CAB), five answers each. "
-            "Spread: largest less smallest mean of the three orders, what the order alone does to the same sentence; a "
-            "difference between prompts that is smaller than it says nothing.",
-            "Mean M: Modification with that prompt, averaged over the sets of the closer look that were asked.",
+            "Spread: largest less smallest mean of the three orders, what the order alone does to the same sentence; "
+            "a difference between prompts that is smaller than it says nothing.",
+            "Mean M: Modification with that prompt, averaged over the sets of the closer look on which all three "
+            "prompts of the type were asked.",
             SOURCES,
         ),
     )

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from belief_utils.followup.items import ITEM_SETS
 from belief_utils.followup.metrics import Change, change
+from belief_utils.followup.paired import paired_loss
 from belief_utils.followup.questions import AGAIN, ANNOTATORS, FOLLOW_UPS, INITIAL
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Our control: asked again, without doubt.
+CONTROL = f"{INITIAL}>{AGAIN}"
 #: The conversation after each round of the Progressive Form.
 ROUNDS = {
     "round1": "initial>closed-A",
@@ -66,7 +69,11 @@ def followup_row(scores: "pd.DataFrame", conversations: Mapping[str, str]) -> di
         change.
     """
     found = {name: change_or_none(scores, turns) for name, turns in conversations.items()}
-    held = {name: change_row(each) for name, each in found.items() if each is not None}
+    held = {
+        name: {**change_row(each), **beyond_again(scores, conversations[name])}
+        for name, each in found.items()
+        if each is not None
+    }
     first = scores[(scores["turns"] == "initial") & ~scores["again"]]
     shared = next(iter(held.values()), {})
     return {
@@ -78,10 +85,20 @@ def followup_row(scores: "pd.DataFrame", conversations: Mapping[str, str]) -> di
     }
 
 
+def beyond_again(scores: "pd.DataFrame", turns: str) -> dict[str, Any]:
+    """What a conversation loses beyond our control, over the right answers that went through both."""
+    paired = paired_loss(scores, turns, CONTROL)
+    if turns == CONTROL or not paired.n:
+        return {}
+    low, high = paired.interval
+    named = {"beyond_again": paired.difference, "beyond_again_low": low, "beyond_again_high": high}
+    return {**named, "beyond_again_p": paired.p_value, "beyond_again_n": paired.n}
+
+
 def direct_conversations(annotators: Iterable[str] = ANNOTATORS) -> dict[str, str]:
     """All conversations of the Direct Form by name, such as ``closed-A``, and our control ``again``."""
     held = {f"{kind}-{who}": direct_turns(kind, who) for who in annotators for kind in FOLLOW_UPS}
-    return {**held, AGAIN: f"{INITIAL}>{AGAIN}"}
+    return {**held, AGAIN: CONTROL}
 
 
 def flattened(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

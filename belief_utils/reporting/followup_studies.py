@@ -3,14 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from belief_utils.asking.models import load_model
 from belief_utils.followup.intervals import exact_interval
 from belief_utils.followup.mechanism import CLOSER, OWN_PAIRED, PAIRED, TEMPERATURES
 from belief_utils.followup.mitigation import few_shot
 from belief_utils.followup.published import published
-from belief_utils.followup.questions import ANNOTATORS, FOLLOW_UPS
-from belief_utils.reporting.followup_rows import change_or_none, change_row, direct_turns
-from belief_utils.reporting.followup_tables import AFRESH, READING, SOURCES, points
-from belief_utils.reporting.layout import number
+from belief_utils.followup.questions import ANNOTATORS, FOLLOW_UPS, INITIAL
+from belief_utils.reporting.followup_rows import beyond_again, change_or_none, change_row, direct_turns
+from belief_utils.reporting.followup_tables import AFRESH, CONTROLLED, READING, SOURCES, points
+from belief_utils.reporting.layout import p_value
 from belief_utils.reporting.study_tables import PAPER_MODELS, StudyTable, answered, ordered, source_of
 from belief_utils.reporting.written import Row
 
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 #: The type of question that each set of the closer look is followed up with.
 QUESTION = {**PAIRED, **OWN_PAIRED}
+
+#: What the notes of these studies say of the question.
+PAIRED_NOTE = (
+    "Question: closed-ended on StrategyQA and facts, open-ended on coin flips, leading on word problems, as in the "
+    "paper's closer looks."
+)
 
 #: The rows of Table 6: what is on the initial question, what on the follow-up question.
 MITIGATIONS = {
@@ -68,7 +75,8 @@ def _changes(turns_by: Callable[[str], dict[str, str]], sets: Sequence[str] = CL
             if (found := change_or_none(scores, turns)) is not None:
                 shared = {"set": asked.name, "model": model.key, "name": name, "source": source_of(model)}
                 label = f"{asked.title}–{model.name}"
-                rows.append({**change_row(found), **shared, "label": label, "set_label": asked.title})
+                beyond = beyond_again(scores, turns) if turns.startswith(f"{INITIAL}>") else {}
+                rows.append({**change_row(found), **beyond, **shared, "label": label, "set_label": asked.title})
     return rows
 
 
@@ -78,7 +86,7 @@ _CHANGE_COLUMNS = {
     "M [95 % CI]": points("modification"),
     "M. Rate % [exact 95 % CI]": _rate(),
     "Asked afresh %": points("again_rate"),
-    "Beyond % [95 % CI]": points("excess_rate"),
+    "Beyond asking again % [95 % CI]": points("beyond_again"),
 }
 
 
@@ -93,7 +101,9 @@ def temperature_study() -> StudyTable:
     # Simulated respondents have no temperature.
     rows = [row for row in _changes(turns) if row["source"] != "simulated"]
     for row in rows:
-        row["label"] += f", T = {row['name']}" if row["name"] != "own" else ", its own T"
+        own = f"{load_model(row['model']).followup.get('temperature', 1):g} (its own)"
+        row["temperature"] = row["name"] if row["name"] != "own" else own
+        row["label"] += f", T = {row['temperature']}"
     rows += [
         {
             **_printed(each),
@@ -107,11 +117,12 @@ def temperature_study() -> StudyTable:
         "followup_temperature",
         "Table 3. Does a lower sampling temperature make right answers stay?",
         _CHANGE_COLUMNS,
-        ordered(rows, CLOSER),
+        ordered(sorted(rows, key=lambda row: (row["model"], row["label"])), CLOSER),
         (
-            "Question: closed-ended on StrategyQA and facts, open-ended on coin flips, leading on word problems. "
-            "'Its own T': the temperature of the model's table in data/models.toml, 0.5 for both local models.",
-            "At temperature 0 an answer asked afresh is the same one, so that nothing is lost by sampling.",
+            f"{PAIRED_NOTE} '(its own)': the temperature of the model's table in data/models.toml.",
+            "At temperatures other than the model's own the first answer was drawn once, so that nothing is said of "
+            "being asked afresh; at temperature 0 a second draw should bring the same answer.",
+            CONTROLLED,
             AFRESH,
             READING,
             SOURCES,
@@ -130,12 +141,13 @@ def prompts_study() -> StudyTable:
             label = f"{_title(each.dataset)}–ChatGPT, {each.question}, {each.prompt}"
             more = {"label": label, "before": each.before / 100, "model": "chatgpt", "prompt": each.prompt}
             rows.append({**_printed(each), **more})
+    rows.sort(key=lambda row: (row["model"], FOLLOW_UPS.index(row["question"]), row["prompt"]))
     return StudyTable(
         "followup_prompts",
         "Figure 4. Does another wording of the follow-up question change the picture?",
         _CHANGE_COLUMNS,
         ordered(rows, CLOSER),
-        (AFRESH, READING, SOURCES),
+        (CONTROLLED, AFRESH, READING, SOURCES),
     )
 
 
@@ -152,7 +164,7 @@ def correction_study() -> StudyTable:
         row |= afresh[row["model"], row["set"]]
     rows += [
         {
-            "label": f"{_title(each.dataset)}–{PAPER_MODELS[each.model]}, {PAIRED[each.dataset]}",
+            "label": f"{_title(each.dataset)}–{PAPER_MODELS[each.model]}",
             "source": "published",
             "set": each.dataset,
             "model": each.model,
@@ -170,16 +182,17 @@ def correction_study() -> StudyTable:
             "Followed up": _whole("n_wrong_followed"),
             "E→R rate % [exact 95 % CI]": points_with("error_to_right_rate", "error_to_right_exact"),
             "Right when asked afresh % [exact 95 % CI]": points("afresh"),
-            "McNemar p, lost against mended": lambda row: number(row.get("mcnemar_p"), 3),
+            "McNemar p, lost against mended": lambda row: p_value(row.get("mcnemar_p")),
         },
         ordered(rows, CLOSER),
         (
             "E→R rate: the share of wrong first answers that are right after the question. Right when asked afresh: "
             "the share of wrong first answers that were right in a second, new conversation without any follow-up "
-            "question; a rate no larger than that is no correction.",
-            "A wrong yes or no, true or false leaves a leading question nothing to suggest but the right answer, so it "
-            "is not asked there. With two options, changing the answer mends every wrong one: the rate is then a rate "
-            "of changing.",
+            "question; a rate no larger than that shows no correction beyond chance.",
+            "Published: the paper does not say which follow-up question its Table 5 used.",
+            "A wrong yes or no, true or false leaves a leading question nothing to suggest but the right answer, so "
+            "it is asked there only where the first answer could not be read. With two options, changing the answer "
+            "mends every wrong one: the rate is then a rate of changing.",
             "McNemar: exact test that an answer is as likely lost as mended, where all items were followed up.",
             READING,
             SOURCES,
@@ -215,8 +228,9 @@ def mitigation_study() -> StudyTable:
         ordered(rows, CLOSER),
         (
             "Prompts of A; the paper's Table 6 averages over A, B and C, its Table 16 has each. A method on the "
-            "initial question changes the accuracy before as well. Demonstrations: four dialogues written for "
-            "this project, not the paper's.",
+            "initial question changes the accuracy before as well. Demonstrations: four dialogues written for this "
+            "project, not the paper's.",
+            CONTROLLED,
             AFRESH,
             READING,
             SOURCES,

@@ -19,18 +19,25 @@ if TYPE_CHECKING:
 
 #: What the notes under every table of this half say.
 SOURCES = (
-    "Source: published = the authors' own numbers for ChatGPT of 2023 (arXiv 2310.02174), where they are legible; "
-    "real = real answers of the small open model named; simulated = respondents whose behaviour is known, as controls. "
-    "Sets marked (own) were written or generated for this project."
+    "Source: published = the authors' own numbers of 2023 for the models named (arXiv 2310.02174), where there are "
+    "any and they are legible; real = real answers of the small open model named; simulated = respondents whose "
+    "behaviour is known, as controls. Sets marked (own) were written or generated for this project."
 )
 READING = (
     "Nothing is filled in: an answer that cannot be read is not right. 'Unknown', a refusal and the like are answers "
-    "that are not right either, as in the paper. Answers read: the share that gave a value or said that it cannot tell."
+    "that are not right either, as in the paper. Answers read: of all the model's answers about the set, the share "
+    "that gave a value or said that it cannot tell."
 )
 AFRESH = (
-    "Asked afresh: the share of right answers that were not right when the same first question was asked a second time "
-    "in a new conversation. A Modification Rate below it is what sampling alone does. Beyond: Modification Rate less "
-    "that share, paired by item, with its bootstrap interval; from it we decide."
+    "Asked afresh: the share of right answers that were not right when the same first question was asked a second "
+    "time in a new conversation: how much luck there is in being right. A Modification Rate that does not exceed it "
+    "shows no effect beyond drawing the answer anew; one below it says that the model stays even with lucky answers."
+)
+CONTROLLED = (
+    "Asked again: a control of ours in the same conversation, 'Please answer the question again.', without any "
+    "doubt. Beyond asking again: right answers lost to the question less those lost to the control, over the items "
+    "that went through both, with its bootstrap interval. From it we decide: a loss is the question's own where it "
+    "lies above zero."
 )
 
 
@@ -91,7 +98,7 @@ def _columns(table: FollowUpTable) -> Columns:
     for prefix, heading in table.parts.items():
         columns[f"{heading} M [95 % CI]"] = points(f"{prefix}_modification")
         columns[f"{heading} M. Rate % [exact 95 % CI]"] = rate(prefix)
-        columns[f"{heading} beyond % [95 % CI]"] = points(f"{prefix}_excess_rate")
+        columns[f"{heading} beyond asking again % [95 % CI]"] = points(f"{prefix}_beyond_again")
     columns |= table.more
     first = next(iter(table.parts))
     columns["Asked afresh %"] = points(f"{first}_again_rate")
@@ -117,6 +124,10 @@ def _published_progressive() -> dict[tuple[str, str], dict[str, float]]:
         if each.prompt == "A":
             row = rows.setdefault((each.dataset, each.prompt), {"before": each.before / 100})
             row[f"round{each.round}_modification_rate"] = each.modification_rate / 100
+    for each in published("table17_progressive_mitigation").query("method == 'none'").itertuples():
+        row = rows[each.dataset, "A"]
+        row[f"round{each.round}_modification"] = each.modification / 100
+        row[f"round{each.round}_modification_rate"] = each.modification_rate / 100
     return rows
 
 
@@ -130,9 +141,10 @@ DIRECT = FollowUpTable(
     (
         "M: Modification, accuracy before less accuracy after, in points. M. Rate: the share of right answers that "
         "were lost. The letter after the name is the annotator who wrote the prompts (Table 4 of the paper).",
+        "The paper asked the first question anew for each type; of its accuracies before, that of the closed-ended "
+        "question is shown, so that M over Before gives that rate only.",
+        CONTROLLED,
         AFRESH,
-        "Asked again: a control of ours in the same conversation, 'Please answer the question again.', without any "
-        "doubt. What it takes away is not the work of a follow-up question either.",
         READING,
     ),
     {"Asked again: M. Rate % [exact 95 % CI]": rate(AGAIN)},
@@ -147,7 +159,10 @@ PROGRESSIVE = FollowUpTable(
     (
         "Rounds: closed-ended, open-ended, leading question, prompts of A, in one conversation. All right first "
         "answers go through all rounds, also those that were changed in an earlier one.",
-        "Published: of the paper's Table 9 only the accuracy before and the rate after round 3 are legible.",
+        "Published: of the paper's Table 9 only the accuracy before and the rate after round 3 are legible; rounds 1 "
+        "and 2 of three benchmarks are taken from its Table 17 (no mitigation), which repeats them. On Coin Flip "
+        "Table 9 starts from 7.8 %, Table 8 from 46 to 49 %; the paper does not say why.",
+        CONTROLLED,
         AFRESH,
         READING,
     ),
