@@ -190,6 +190,12 @@ def followup_frame(result: str, model: str | None = None) -> "pd.DataFrame":
     return shown_frame(_columns(table), rows)
 
 
+def _was_asked(row: Row, names: Mapping[str, str], prompt: str) -> bool:
+    """Whether a row has something to say of a prompt; without a right answer only the prompts of A, asked first, do."""
+    held = [row["conversations"][name] for name in names if name != AGAIN and name in row["conversations"]]
+    return any(each["n_followed"] for each in held) or (bool(held) and prompt == ANNOTATORS[0])
+
+
 def _rows(table: FollowUpTable) -> Iterator[dict[str, Any]]:
     printed, models = table.published(), load_models()
     kept = {(row["dataset"], row["model"]): row for row in load_rows(table.result)}
@@ -202,7 +208,7 @@ def _rows(table: FollowUpTable) -> Iterator[dict[str, Any]]:
             for model in models.values():
                 row = kept.get((name, model.key))
                 names = table.names(prompt)
-                if row and any(part in row["conversations"] for part in names if part != AGAIN):
+                if row and _was_asked(row, names, prompt):
                     source = "simulated" if model.kind == "simulated" else "real"
                     flat = flattened(row, names)
                     yield {**flat, "label": f"{each.title}–{model.name} ({prompt})", "source": source, **label}
