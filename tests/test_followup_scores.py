@@ -395,7 +395,8 @@ def test_each_answer_that_the_repository_keeps_has_a_score_that_its_text_gives(
         return
     for key, response in answers.items():
         row = kept[key]
-        if row["problem"] != "other wording":
+        # What an answer repeats of the question is kept as a place, which only the benchmark can fill again.
+        if row["problem"] != "other wording" and "⟦" not in response.text:
             found = parse_answer(response.text, kind, truncated=response.truncated)
             assert (found.value or "", found.problem or "") == (row["value"], row["problem"]), (
                 "run: belief followup score"

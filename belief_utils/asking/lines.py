@@ -35,6 +35,12 @@ def sealed_line_of(record: Mapping[str, Any]) -> bytes:
     return b'%s,"hash":"%s"}\n' % (line[:-2], line_hash(line).encode())
 
 
+def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with the hash of all its other values."""
+    bare = {name: value for name, value in record.items() if name != "hash"}
+    return {**bare, "hash": line_hash(line_of(bare))}
+
+
 def is_sealed(record: Mapping[str, Any]) -> bool | None:
     """Whether a record's hash is right; ``None`` for a line without one, as older ones are."""
     found = record.get("hash")

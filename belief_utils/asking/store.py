@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from belief_utils.asking.lines import mend_torn_end, not_written, read_lines, sealed_line_of, write_lines
+from belief_utils.asking.lines import mend_torn_end, not_written, read_lines, sealed, sealed_line_of, write_lines
 from belief_utils.asking.responses import Response, request_key, response_from
 from belief_utils.errors import BeliefError
 from belief_utils.paths import data
@@ -224,6 +224,29 @@ class Store:
                 if path.exists():
                     write_lines(path, (record for _, record in read_lines(path) if next(place) in places))
         return next(place), len(places)
+
+    def rewrite(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
+        """Put every line through a function, where they are; returns how many it changed.
+
+        Args:
+            change: gives a record for a record; the key must stay, and the hash is made anew.
+
+        Raises:
+            BeliefError: the disk is full or cannot be written to; nothing is lost then.
+        """
+        changed = 0
+        with self.writing():
+            for path in (self.packed, self.path):
+                before = [record for _, record in read_lines(path)] if path.exists() else []
+                after = [change(record) for record in before]
+                different = sum(old != new for old, new in zip(before, after, strict=True))
+                if different:
+                    write_lines(
+                        path, [new if old == new else sealed(new) for old, new in zip(before, after, strict=True)]
+                    )
+                changed += different
+            self.read_again()
+        return changed
 
     def _places(self) -> set[int]:
         """Where among all lines those stand that count: as in reading, the first answer, else the last failure."""

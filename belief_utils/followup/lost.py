@@ -3,8 +3,9 @@
 import pandas as pd
 
 from belief_utils.asking.models import load_model
+from belief_utils.followup.echoes import restored
 from belief_utils.followup.error_sheet import NOT_SHOWN
-from belief_utils.followup.items import ITEM_SETS, is_available, load_items, seeded
+from belief_utils.followup.items import ITEM_SETS, Item, is_available, load_items, seeded
 from belief_utils.followup.questions import follow_up_text, turns_of
 from belief_utils.followup.scores import load_scores
 
@@ -31,17 +32,22 @@ def lost_answers(set_name: str, model: str, turns: str, *, most: int | None = No
     if most is not None and len(lost) > most:
         places = seeded("lost", set_name, model, turns, str(seed)).permutation(len(lost))[:most]
         lost = lost.iloc[sorted(places)]
-    questions = {item.id: item.question for item in load_items(set_name)} if is_available(set_name) else {}
+    items = {item.id: item for item in load_items(set_name)} if is_available(set_name) else {}
     kind = ITEM_SETS[set_name].kind
     rows = [
         {
             "id": f"{set_name}/{row.item}",
-            "question": questions.get(row.item, NOT_SHOWN),
-            "first_reply": first.loc[row.item, "text"],
+            "question": items[row.item].question if row.item in items else NOT_SHOWN,
+            "first_reply": _whole(items.get(row.item), first.loc[row.item, "text"]),
             "follow_up": follow_up_text(last, kind, row.misleading),
-            "second_reply": row.text,
+            "second_reply": _whole(items.get(row.item), row.text),
             "rules": row.error,
         }
         for row in lost.itertuples()
     ]
     return pd.DataFrame(rows, columns=["id", "question", "first_reply", "follow_up", "second_reply", "rules"])
+
+
+def _whole(item: Item | None, text: str) -> str:
+    """A reply as it came, where the item is here."""
+    return text if item is None else restored(item, text)

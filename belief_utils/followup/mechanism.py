@@ -10,6 +10,7 @@ from belief_utils.asking.questions import Question, keys
 from belief_utils.asking.store import Response, Store
 from belief_utils.errors import BeliefError
 from belief_utils.followup.answers import ParsedAnswer, parse_answer
+from belief_utils.followup.echoes import restored
 from belief_utils.followup.items import Item
 from belief_utils.followup.misleading import misleading_answer
 from belief_utils.followup.mitigation import few_shot
@@ -177,7 +178,7 @@ def step(model: Model, item: Item, turns: Turns, store: Store) -> Step | None:
         if turn.kind == LEADING and misleading is None:
             return None
         messages += [
-            {"role": "assistant", "content": answered.text},
+            {"role": "assistant", "content": restored(item, answered.text)},
             _user(follow_up_text(turn, item.kind, misleading)),
         ]
     suggested = misleading if len(turns) > 1 and turns[-1].kind == LEADING else None
@@ -186,7 +187,7 @@ def step(model: Model, item: Item, turns: Turns, store: Store) -> Step | None:
 
 def read(item: Item, response: Response) -> ParsedAnswer:
     """An answer as it is read."""
-    return parse_answer(response.text, item.kind, item.options, truncated=response.truncated)
+    return parse_answer(restored(item, response.text), item.kind, item.options, truncated=response.truncated)
 
 
 def askable(model: Model, items: Sequence[Item], wanted: Sequence[Study], store: Store) -> Iterator[tuple[Step, int]]:

@@ -18,6 +18,7 @@ from belief_utils.asking.questions import keys
 from belief_utils.asking.store import Response, Store
 from belief_utils.errors import BeliefError
 from belief_utils.followup.collecting import store_for
+from belief_utils.followup.echoes import hide_echoes, restored
 from belief_utils.followup.errors import error_type
 from belief_utils.followup.items import ITEM_SETS, Item, is_available, item_set, load_items
 from belief_utils.followup.mechanism import (
@@ -57,7 +58,8 @@ def load_scores(set_name: str, model: str) -> pd.DataFrame:
         marks the second draw of the first answer, ``value`` is the answer in canonical form or ``None``, ``problem``
         says why there is none, ``right`` whether it is the right one, ``misleading`` what a leading question
         suggested, ``error`` the type of error ("1" to "4", or "person" where rules cannot tell) of an answer that is
-        not right after a right first one, ``text`` the raw answer.
+        not right after a right first one, ``text`` the raw answer, in which what it repeats of a benchmark's question
+        stands as places (see ``echoes``).
 
     Raises:
         BeliefError: a name is unknown, a file is damaged, or an answer to a benchmark has no score because the
@@ -80,10 +82,13 @@ def scores_path(model: str, set_name: str) -> Path:
 def keep_scores(model: Model, set_name: str) -> bool:
     """Write the scores of a model's answers to a benchmark; returns whether they changed.
 
+    The stored answers are rewritten before that, so that none repeats the benchmark's text, see ``echoes``.
+
     Raises:
         BeliefError: the benchmark is not here, or the table cannot be written.
     """
     store = store_for(model, set_name)
+    hide_echoes(store, {f"{set_name}/{item.id}": item for item in load_items(set_name)})
     rows = list(_scored(model, set_name, store))
     rows += _unscored(set_name, store, {row["key"] for row in rows})
     text = io.StringIO()
@@ -175,7 +180,9 @@ def _error(model: Model, begun: Step, response: Response, store: Store) -> str |
     before, after = read(item, first), read(item, response)
     if before.value != item.answer:
         return None
-    found = error_type(first.text, response.text, item, before, after, misleading=begun.misleading)
+    found = error_type(
+        restored(item, first.text), restored(item, response.text), item, before, after, misleading=begun.misleading
+    )
     return PERSON if found.number is None else str(found.number)
 
 
