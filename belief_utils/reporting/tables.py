@@ -1,7 +1,5 @@
 """The tables: our rows beside the published ones, group averages below, simulated agents at the foot."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +8,9 @@ from belief_utils.asking.provenance import version_warning
 from belief_utils.beliefs.datasets import STATUS
 from belief_utils.reporting.columns import Table, number_of, p_of, share_read, text_of, whole_of, with_interval_of
 from belief_utils.reporting.gathering import Row, TableRules, averages, measured
-from belief_utils.reporting.layout import interval, latex, markdown, share
-from belief_utils.reporting.results import folder, rounded, write_if_changed
+from belief_utils.reporting.layout import interval, share
 from belief_utils.reporting.table_of_ways import WAYS_TABLE
+from belief_utils.reporting.written import shown_frame, write_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,16 +163,8 @@ def write_table(result: str) -> list[Path]:
     """
     table = TABLES[result]
     rows = [*measured(table.rules), *averages(table.rules)]
-    headings = ["", "Source", *table.columns]
-    texts = [[row["label"], row["source"], *[show(row) for show in table.columns.values()]] for row in rows]
-    where = folder(result)
     notes = [*table.notes, _sources(rows), *_warnings(rows)]
-    files = {
-        where / "table.csv": _csv(rows),
-        where / "table.md": markdown(headings, texts, table.caption, notes),
-        where / "table.tex": latex(headings, texts, table.caption, notes),
-    }
-    return [path for path, text in files.items() if write_if_changed(path, text.encode())]
+    return write_files(result, table.caption, table.columns, rows, notes)
 
 
 def table_frame(result: str, *, dataset: str | None = None) -> "pd.DataFrame":
@@ -184,14 +174,10 @@ def table_frame(result: str, *, dataset: str | None = None) -> "pd.DataFrame":
         result: a name of :data:`TABLES`.
         dataset: only the rows of this dataset.
     """
-    import pandas as pd
-
     table = TABLES[result]
     rows = [row for row in measured(table.rules) if dataset in (None, row["dataset"])]
     rows += [] if dataset else averages(table.rules)
-    texts = {heading: [show(row) for row in rows] for heading, show in table.columns.items()}
-    frame = pd.DataFrame({"": [row["label"] for row in rows], "Source": [row["source"] for row in rows], **texts})
-    return frame.set_index("")
+    return shown_frame(table.columns, rows)
 
 
 def _sources(rows: Sequence[Row]) -> str:
@@ -211,17 +197,6 @@ def _warnings(rows: Sequence[Row]) -> list[str]:
     """A line for each row whose answers come from more than one version of the model."""
     found = [version_warning(row["label"], row.get("versions") or {}) for row in rows]
     return list(dict.fromkeys(warning for warning in found if warning))
-
-
-def _csv(rows: Sequence[Row]) -> str:
-    """All values of all rows, tidy: a column per value, empty where a row has none."""
-    names = dict.fromkeys(name for row in rows for name in row if not isinstance(row[name], Mapping))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n", restval="")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({k: rounded(v) if isinstance(v, float) else v for k, v in row.items()})
-    return text.getvalue()
 
 
 def _shares(shares: Mapping[str, Sequence[float]] | None) -> str:
