@@ -42,11 +42,12 @@ def missing(model: Model, questions: Iterable[Question], repetitions: int, store
         wanted = {key: r for r in range(repetitions) if (key := request_key(sent, r)) not in seen}
         seen.update(wanted)
         lacking = [r for key, r in wanted.items() if store.get(key) is None]
+        known = {r: key for key, r in wanted.items()}
         cached += len(wanted) - len(lacking)
         if model.ask_together and lacking:
-            batches.append(Batch(question, sent, tuple(lacking)))
+            batches.append(Batch(question, sent, tuple(lacking), known))
         else:
-            batches.extend(Batch(question, sent, (r,)) for r in lacking)
+            batches.extend(Batch(question, sent, (r,), known) for r in lacking)
     return batches, cached
 
 

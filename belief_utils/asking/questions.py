@@ -31,11 +31,20 @@ class Question:
 
 @dataclass(frozen=True)
 class Batch:
-    """One request to be sent: a question, what is sent and which repetitions it brings."""
+    """One request to be sent: a question, what is sent and which repetitions it brings.
+
+    Attributes:
+        known: the store's keys by repetition, as far as they were computed already.
+    """
 
     question: Question
     sent: Mapping[str, Any]
     repetitions: tuple[int, ...]
+    known: Mapping[int, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def key(self, repetition: int) -> str:
+        """The store's key of one repetition."""
+        return self.known.get(repetition) or request_key(self.sent, repetition)
 
     def only(self, repetitions: Sequence[int]) -> "Batch":
         """The same request for some of its repetitions."""
@@ -105,7 +114,7 @@ def keys(model: Model, question: Question, repetitions: int) -> list[str]:
 def line_for(batch: Batch, repetition: int, answer: Answer | RequestFailed) -> dict[str, Any]:
     """The line that the store keeps of an answer or of a failure."""
     record: dict[str, Any] = {
-        "key": request_key(batch.sent, repetition),
+        "key": batch.key(repetition),
         "item": batch.question.item,
         "repetition": repetition,
     }
