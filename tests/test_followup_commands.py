@@ -154,13 +154,22 @@ def test_items_lists_all_sets_and_which_are_here(belief, home: Path) -> None:
 # --- collect --------------------------------------------------------------------------------------------------------
 
 
+def received(said: Said) -> list[str]:
+    """The lines that say what came, without the bills."""
+    return [line for line in said.out if "answers received" in line]
+
+
 def test_collect_asks_over_http_and_says_what_came(belief, home: Path, server: FakeServer) -> None:
     said = belief(*collect("talker", "own_arithmetic,own_coin_flip", "--limit", "3"))
     assert (said.code, said.error) == (0, [])
     assert re.match(
         r"Talker, own_arithmetic: \d+ answers received, 0 failed, 0 missing; [\d,]+ tokens in, ", said.out[0]
     )
-    assert len(said.out) == 2
+    assert len(received(said)) == 2
+    assert [line.partition(":")[0] for line in said.out if line not in received(said)] == [
+        "bill of Talker on own_arithmetic",
+        "bill of Talker on own_coin_flip",
+    ]
     store = store_for(load_model("talker"), "own_arithmetic")
     assert len(store) >= 6
     assert {seen.body["temperature"] for seen in server.requests} == {0.5}
@@ -170,7 +179,8 @@ def test_collect_asks_over_http_and_says_what_came(belief, home: Path, server: F
 
 def test_without_items_our_own_sets_are_asked(belief, server: FakeServer) -> None:
     said = belief("collect", "--quiet", "--model", "talker", "--limit", "1", "--studies", "direct")
-    assert [line.split(":")[0].split(", ")[1] for line in said.out] == [n for n, each in ITEM_SETS.items() if each.own]
+    asked = [line.split(":")[0].split(", ")[1] for line in received(said)]
+    assert asked == [name for name, each in ITEM_SETS.items() if each.own]
 
 
 def test_a_dry_run_says_what_would_be_sent_first_and_sends_nothing(belief, home: Path, server: FakeServer) -> None:
@@ -184,7 +194,7 @@ def test_a_dry_run_says_what_would_be_sent_first_and_sends_nothing(belief, home:
 
 def test_sets_on_which_a_study_is_not_made_are_left_out(belief, server: FakeServer) -> None:
     said = belief(*collect("talker", "facts_tf,facts_mc", "--limit", "1", "--studies", "mitigation"))
-    assert [line.partition(":")[0] for line in said.out] == ["Talker, facts_tf"]
+    assert [line.partition(":")[0] for line in received(said)] == ["Talker, facts_tf"]
 
 
 def test_the_extreme_prompts_are_asked_once_the_others_have_told_which_they_are(belief) -> None:
@@ -209,8 +219,11 @@ def test_money_is_counted_over_all_sets(belief, server: FakeServer) -> None:
     arguments = collect("talker", "own_arithmetic,facts_tf", "--limit", "3", "--max-cost", "0.002")
     said = belief(*arguments)
     assert said.code == 1
-    assert said.out[-1] == "stopped: max-cost"
-    tokens = [re.search(r"([\d,]+) tokens in, ([\d,]+) out", line) for line in said.out]
+    assert said.out[-2:] == [
+        "stopped: the next request could pass --max-cost 0.002, counting its worst case",
+        "run the same command again to ask for what is missing",
+    ]
+    tokens = [re.search(r"([\d,]+) tokens in, ([\d,]+) out", line) for line in received(said)]
     spent = sum(int(found[1].replace(",", "")) + 10 * int(found[2].replace(",", "")) for found in tokens if found)
     assert 0 < spent / 1e6 <= 0.002
 

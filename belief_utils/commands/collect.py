@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"{model.name}, {dataset.name}: {estimate}", flush=True)
     if options.dry_run or not estimate.answers:
         return 0
-    return _told(options, model, dataset.name, _ask(options, model, dataset, questions, store))
+    return told(options, model, dataset.name, _ask(options, model, dataset, questions, store))
 
 
 def limited(model: "Model", options: argparse.Namespace) -> "Model":
@@ -155,17 +155,33 @@ def planned(options: argparse.Namespace, model: "Model", dataset: "Dataset | Mul
     return list(plan(dataset, prompts=prompts, cases=options.cases, coherence=options.coherence_cases))
 
 
-def _told(options: argparse.Namespace, model: "Model", dataset: str, done: "Collected") -> int:
+def told(options: argparse.Namespace, model: "Model", name: str, done: "Collected", *, named: bool = False) -> int:
+    """Say what came, what it cost and what is missing; returns the exit code.
+
+    Args:
+        name: what was asked about.
+        named: whether the first line is to say so, because one run asks about several.
+    """
     from belief_utils.asking.cost import Bill
     from belief_utils.asking.run import INTERRUPTED, MAX_COST
 
     print(
-        f"{done.asked:,} answers received, {done.failed:,} failed, {done.missing:,} missing; "
-        f"{done.tokens_in:,} tokens in, {done.tokens_out:,} out"
+        f"{f'{model.name}, {name}: ' if named else ''}{done.asked:,} answers received, {done.failed:,} failed, "
+        f"{done.missing:,} missing; {done.tokens_in:,} tokens in, {done.tokens_out:,} out",
+        flush=True,
     )
     if model.price_in or model.price_out:
-        name = f"{model.name} on {dataset}"
-        print(Bill(name, done.asked, done.cached, done.tokens_in, done.tokens_out, done.dollars, done.uncounted))
+        print(
+            Bill(
+                f"{model.name} on {name}",
+                done.asked,
+                done.cached,
+                done.tokens_in,
+                done.tokens_out,
+                done.dollars,
+                done.uncounted,
+            )
+        )
     for problem, times in sorted(done.problems.items(), key=lambda pair: -pair[1]):
         print(f"  {times} x {problem}")
     if done.stopped == MAX_COST:

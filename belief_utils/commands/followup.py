@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from belief_utils.commands import followup_judge, followup_review, pressure
-from belief_utils.commands.collect import EXIT_INCOMPLETE, EXIT_INTERRUPTED, add_limits, count, limited
+from belief_utils.commands.collect import add_limits, count, limited, told
 from belief_utils.errors import BeliefError
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ def run_tone(options: argparse.Namespace) -> int:
 
     if model.kind == "local" and not options.base_url:
         with running(model, REPETITIONS) as address:
-            return _told(model, "tone", ask(address))
-    return _told(model, "tone", ask(options.base_url))
+            return told(options, model, "tone", ask(address), named=True)
+    return told(options, model, "tone", ask(options.base_url), named=True)
 
 
 def _told_estimates(options: argparse.Namespace, model: "Model", names: list[str]) -> int:
@@ -144,7 +144,7 @@ def _ask_all(options: argparse.Namespace, model: "Model", names: list[str], addr
             left = None if options.max_cost is None else options.max_cost - spent
             done = _converse(options, model, name, wanted, address, left)
             spent += done.dollars
-            code = max(code, _told(model, name, done))
+            code = max(code, told(options, model, name, done, named=True))
             if done.stopped:
                 return code
     return code
@@ -205,19 +205,3 @@ def _answerer(model: "Model", name: str, address: str | None) -> "Answerer":
     from belief_utils.asking.ask import openai_answerer
 
     return openai_answerer(model, address)
-
-
-def _told(model: "Model", name: str, done: "Collected") -> int:
-    print(
-        f"{model.name}, {name}: {done.asked:,} answers received, {done.failed:,} failed, {done.missing:,} missing; "
-        f"{done.tokens_in:,} tokens in, {done.tokens_out:,} out",
-        flush=True,
-    )
-    for problem, times in sorted(done.problems.items(), key=lambda pair: -pair[1]):
-        print(f"  {times} x {problem}")
-    if done.missing:
-        print("run the same command again to ask for what is missing")
-    if done.stopped:
-        print(f"stopped: {done.stopped}")
-        return EXIT_INTERRUPTED if done.stopped == "interrupted" else EXIT_INCOMPLETE
-    return EXIT_INCOMPLETE if done.missing else 0

@@ -4,12 +4,11 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from belief_utils.commands.collect import EXIT_INCOMPLETE, EXIT_INTERRUPTED, add_limits, count, limited
+from belief_utils.commands.collect import add_limits, count, limited, told
 
 if TYPE_CHECKING:
     from belief_utils.asking.models import Model
     from belief_utils.asking.questions import Answerer
-    from belief_utils.asking.run import Collected
     from belief_utils.beliefs.datasets import Dataset
 
 #: Conversations at once with a local model.
@@ -69,19 +68,4 @@ def _ask(options: argparse.Namespace, model: "Model", dataset: "Dataset", answer
 
     asked, store = patients(dataset, options.cases), store_for(model, dataset.name)
     done = converse(model, asked, store, answerer, progress=not options.quiet, max_cost=options.max_cost)
-    return _told(model, dataset.name, done)
-
-
-def _told(model: "Model", name: str, done: "Collected") -> int:
-    print(
-        f"{model.name}, {name}: {done.asked:,} answers received, {done.failed:,} failed, {done.missing:,} missing; "
-        f"{done.tokens_in:,} tokens in, {done.tokens_out:,} out"
-    )
-    for problem, times in sorted(done.problems.items(), key=lambda pair: -pair[1]):
-        print(f"  {times} x {problem}")
-    if done.missing:
-        print("run the same command again to ask for what is missing")
-    if done.stopped:
-        print(f"stopped: {done.stopped}")
-        return EXIT_INTERRUPTED if done.stopped == "interrupted" else EXIT_INCOMPLETE
-    return EXIT_INCOMPLETE if done.missing else 0
+    return told(options, model, dataset.name, done, named=True)
